@@ -1257,19 +1257,19 @@ class RawModule:
 
 class KernelDispatcher:
     """
-    Calls the kernel for the arguments' dtypes, else the method `call` of a derived class.
+    Calls the kernel for the arguments' types, else the method `call` of a derived class.
     """
 
     def __call__(self, *args, **keywords) -> Any: ...
 
-    def __init__(self, has_signatures: bool, layout: object | None = None) -> None: ...
+    def __init__(self, nin: int, has_signatures: bool, layout: object | None = None) -> None: ...
 
-    def add_kernel(self, dtypes: Sequence[object], kernel: ElementwiseKernel, on_host: bool, takes_numpy: bool, reports_failure: bool) -> None:
+    def add_kernel(self, inputs: Sequence[object], dtypes: Sequence[object], kernel: ElementwiseKernel, on_host: bool, takes_numpy: bool, reports_failure: bool) -> None:
         """
-        From here on, calls with arrays of these dtypes go straight to the kernel.
-
-        One that reports failures takes an int64 array of one element behind the inputs, for the least number of
-        an element that failed; then the method `call` is called.
+        From here on, calls with inputs of these types go straight to the kernel: dtypes, or bool, int, float and
+        complex for Python's numbers. They are cast to `dtypes`, which are those of the kernel's inputs and
+        outputs. One that reports failures takes an int64 array of one element behind the inputs, for the least
+        number of an element that failed; then the method `call` is called.
         """
 
 class ThreadDispatcher:

@@ -21,6 +21,7 @@ from ._python_kernels import (
     checked_function,
     device_of,
     dtype_named,
+    is_number,
     is_on_device,
     listed,
     placed,
@@ -117,7 +118,7 @@ class _Generalized(ArrayFunction):
 
     def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
         self.layout, self.signature = parse_layout(layout), layout
-        super().__init__(function, target, not signatures, self.layout)
+        super().__init__(function, target, len(self.layout[0]), not signatures, self.layout)
         self._made_of = (function, signatures, layout, target)
         for signature in signatures:
             made = _Loop(self, parse_types(signature))
@@ -138,19 +139,24 @@ class _Generalized(ArrayFunction):
         results = listed(out)
         if results is not None and len(results) != len(outputs):
             raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and the layout {len(outputs)} outputs")
+        for each in results or ():
+            if not hasattr(each, "shape") or not hasattr(each, "dtype"):
+                raise TypeError(
+                    f"{self.__name__}: out must be an array, or a tuple of arrays, not {type(each).__name__}"
+                )
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [placed(each, device) for each in arguments]
+            given = [each if is_number(each) else placed(each, device) for each in arguments]
             loop = self._loop(given, results)
-            made = self._run(loop, given, *self._dimensions(given), device)
+            cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
+            made = self._run(loop, cast, *self._dimensions(cast), device)
             self._check_shapes(made, results or ())
-            self.dispatch(loop, loop.dtypes, device == CPU)
+            self.dispatch(loop, given, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
 
-    def _run(self, loop, given, sizes, shape, device) -> list[ndarray]:
+    def _run(self, loop, cast, sizes, shape, device) -> list[ndarray]:
         inputs, outputs = self.layout
-        cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
         wide = [
             broadcast_to(each, (*shape, *each.shape[each.ndim - len(names) :]))
             for each, names in zip(cast, inputs, strict=True)
@@ -184,8 +190,8 @@ class _Generalized(ArrayFunction):
                     )
         return sizes, numpy.broadcast_shapes(*loops)
 
-    def _loop(self, given: list[ndarray], results: Any) -> _Loop:
-        dtypes = tuple(numpy.dtype(each.dtype) for each in given)
+    def _loop(self, given: list[Any], results: Any) -> _Loop:
+        dtypes = self.dtypes_of(given)
         if not self.is_lazy:
             for key, loop in self._loops.items():
                 if all(map(numpy.can_cast, dtypes, key)):

@@ -60,7 +60,6 @@ class Loop(abc.ABC):
         self.translation: Translation = translate(function, arguments, has_own_arrays)
         self._lock = threading.Lock()
         self._kernels: dict[bool, ElementwiseKernel] = {}
-        self.dispatched: set[bool] = set()  # whether for the CPU, of the kernels that KernelDispatcher knows
 
     @abc.abstractmethod
     def texts(self) -> tuple[list[str], list[str], str]:
@@ -200,22 +199,43 @@ class ArrayFunction(_core.KernelDispatcher):
     __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
     __reduce__ = FunctionValue.__reduce__
 
-    def __init__(self, function: types.FunctionType, target: str, is_lazy: bool, layout: tuple | None = None):
-        super().__init__(has_signatures=not is_lazy, layout=layout)
+    def __init__(self, function: types.FunctionType, target: str, nin: int, is_lazy: bool, layout: tuple | None = None):
+        super().__init__(nin, has_signatures=not is_lazy, layout=layout)
         self.py_func = self.__wrapped__ = function
         self.is_lazy = is_lazy
         functools.update_wrapper(self, function)
         self.target = target
         self._lock = threading.Lock()
         self._loops: dict[tuple, Any] = {}
+        self._dispatched: set[tuple] = set()  # what KernelDispatcher knows
 
-    def dispatch(self, loop: Loop, dtypes: tuple, on_host: bool) -> None:
-        """Later calls with arrays of these dtypes go to the loop's kernel without this class's checks."""
-        if on_host in loop.dispatched:
-            return
-        loop.dispatched.add(on_host)
+    def dtypes_of(self, arguments: list[Any]) -> tuple[numpy.dtype, ...]:
+        """The dtypes of arrays; those of Python's numbers adapt to the arrays, as in NumPy, where loops are given."""
+        typed = [numpy.dtype(each.dtype) for each in arguments if hasattr(each, "dtype")]
+
+        def dtype_of(value: Any) -> numpy.dtype:
+            if hasattr(value, "dtype"):
+                return numpy.dtype(value.dtype)
+            if self.is_lazy or not typed:
+                return numpy.dtype(type(value))
+            return numpy.result_type(*typed, value)
+
+        return tuple(map(dtype_of, arguments))
+
+    def dispatch(self, loop: Loop, arguments: list[Any], dtypes: tuple, on_host: bool) -> None:
+        """Later calls with arguments of these types go to the loop's kernel without this class's checks."""
+        if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in arguments):
+            return  # the dtype is not that of its type
+        types = tuple(numpy.dtype(each.dtype) if hasattr(each, "dtype") else type(each) for each in arguments)
         takes_numpy = on_host and not (self.target == "cuda" and cuda.is_available())
-        self.add_kernel(dtypes, loop.kernel(on_host), on_host, takes_numpy, on_host and loop.translation.can_fail)
+        with self._lock:
+            for inputs in {types, self.dtypes_of(arguments)}:
+                known = (inputs, dtypes, on_host)
+                if known in self._dispatched or not all(map(_is_plain_type, inputs)):
+                    continue
+                self._dispatched.add(known)
+                reports = on_host and loop.translation.can_fail
+                self.add_kernel(inputs, dtypes, loop.kernel(on_host), on_host, takes_numpy, reports)
 
     def no_loop(self, dtypes: tuple, known: str) -> TypeError:
         names = ", ".join(map(str, dtypes))
@@ -230,7 +250,16 @@ class ArrayFunction(_core.KernelDispatcher):
             return finished[0] if len(finished) == 1 else tuple(finished)
         for value, target in zip(made, listed(out) or (), strict=True):
             store_result(self.__name__, value, target)
-        return out
+        return out[0] if isinstance(out, (tuple, list)) and len(out) == 1 else out
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, numpy.generic))
+
+
+def _is_plain_type(value: Any) -> bool:
+    """Whether KernelDispatcher knows it as the type of an argument."""
+    return isinstance(value, numpy.dtype) or value in (bool, int, float, complex)
 
 
 def checked_function(caller: str, function: Any) -> types.FunctionType:
@@ -314,6 +343,7 @@ __all__ = [
     "checked_function",
     "device_of",
     "dtype_named",
+    "is_number",
     "is_on_device",
     "kernel_name",
     "listed",

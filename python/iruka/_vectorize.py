@@ -29,6 +29,7 @@ from ._python_kernels import (
     checked_function,
     device_of,
     dtype_named,
+    is_number,
     is_on_device,
     kernel_name,
     listed,
@@ -99,7 +100,7 @@ class _Vectorized(ArrayFunction):
     kind = "vectorized function"
 
     def __init__(self, function: types.FunctionType, signatures: Sequence = (), target: str = "cpu", identity=None):
-        super().__init__(function, target, not signatures)
+        super().__init__(function, target, function.__code__.co_argcount, not signatures)
         self.identity, self._made_of = identity, (function, (), target, identity)
         self.nin = function.__code__.co_argcount
         self._folds: dict[numpy.dtype, _Loop] = {}
@@ -138,7 +139,7 @@ class _Vectorized(ArrayFunction):
 
     def _loop(self, arguments: list[Any]) -> _Loop:
         """The loop of these arguments: dtypes of arrays, and Python's numbers, which adapt to a loop."""
-        key = _dtypes_of(arguments, self.is_lazy)
+        key = self.dtypes_of(arguments)
         if (loop := self._loops.get(key)) is not None:
             return loop
         if not self.is_lazy:
@@ -151,20 +152,20 @@ class _Vectorized(ArrayFunction):
             return self._loops.setdefault(key, made)
 
     def call(self, *arguments, out=None, stream=None):
-        """What KernelDispatcher's own call leaves: casts, kernels that are not made yet, or report failed elements."""
-        if len(arguments) == self.nin + 1 and out is None:
-            arguments, out = arguments[:-1], arguments[-1]
+        """What KernelDispatcher's own call leaves: other objects, kernels that are not made yet, failed elements."""
+        if self.nin < len(arguments) <= self.nin + self.nout and out is None:
+            arguments, out = arguments[: self.nin], arguments[self.nin :]
         if len(arguments) != self.nin:
             raise TypeError(f"{self.__name__}() takes {self.nin} arguments, not {len(arguments)}")
         results = listed(out)
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [each if _is_number(each) else placed(each, device) for each in arguments]
+            given = [each if is_number(each) else placed(each, device) for each in arguments]
             loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
             made = loop.launch(cast, self._outputs(loop, results, cast), device)
-            self.dispatch(loop, loop.inputs, device == CPU)
+            self.dispatch(loop, given, loop.inputs + loop.outputs, device == CPU)
             return self.delivered(list(made) if isinstance(made, tuple) else [made], out, on_device)
 
     def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
@@ -305,24 +306,6 @@ def _fold_kernel(parameters: str, body: str, name: str, preamble: str) -> Elemen
     return ElementwiseKernel(parameters, "T y", body, kernel_name(name), preamble=preamble)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex, numpy.generic))
-
-
-def _dtypes_of(arguments: list[Any], is_lazy: bool) -> tuple[numpy.dtype, ...]:
-    """The dtypes of arrays; those of Python's numbers adapt to the arrays, as in NumPy, where loops are given."""
-    typed = [numpy.dtype(each.dtype) for each in arguments if hasattr(each, "dtype")]
-
-    def dtype_of(value: Any) -> numpy.dtype:
-        if hasattr(value, "dtype"):
-            return numpy.dtype(value.dtype)
-        if is_lazy or not typed:
-            return numpy.dtype(type(value))
-        return numpy.result_type(*typed, value)
-
-    return tuple(map(dtype_of, arguments))
-
-
 class vectorize:
     """A Python function of numbers as a function of arrays, compiled: numpy.vectorize and numba.vectorize.
 
@@ -408,7 +391,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
 
     def _may_have_kernel(self, args) -> bool:
         return isinstance(self.pyfunc, types.FunctionType) and bool(args) and all(
-            isinstance(each, (ndarray, numpy.ndarray, list, tuple)) or _is_number(each) for each in args
+            isinstance(each, (ndarray, numpy.ndarray, list, tuple)) or is_number(each) for each in args
         )  # fmt: skip
 
     def _loop(self, key: tuple) -> _Loop | None:

@@ -14,8 +14,8 @@ bool can_call_python();
 /// Notes that a call of this thread begins: Ctrl-C from now on is meant for it.
 void note_begin_of_call();
 
-/// Lets other Python threads run meanwhile. Around every launch, also of few elements: any may have to compile or loop
-/// for long, and releasing the GIL costs less than 0.1 us.
+/// Lets other Python threads run meanwhile. Around launches, also of few elements: they may have to compile or loop for
+/// long, and this costs less than 0.1 us. Only launches that were measured to be brief do without.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) { note_begin_of_call(); }

@@ -19,8 +19,8 @@ LoopLayout::LoopLayout(const Dims& shape, std::span<const LoopOperand> operands)
   for (int axis = 0; axis < shape.size(); ++axis) count_ *= loop_extents[axis] = shape[axis];
   int64_t* to = loop_extents + pitch_;
   for (const LoopOperand& operand : operands) {
-    const int64_t *from_shape = operand.shape->data(), *from_strides = operand.strides->data();
-    const int rank = operand.shape->size(), lead = rank_ - rank;
+    const int64_t *from_shape = operand.shape, *from_strides = operand.strides;
+    const int rank = operand.rank, lead = rank_ - rank;
     bool fits = rank <= shape.size();
     for (int axis = 0; axis < lead; ++axis) to[axis] = 0;
     for (int axis = 0; fits && axis < rank; ++axis) {
@@ -29,7 +29,8 @@ LoopLayout::LoopLayout(const Dims& shape, std::span<const LoopOperand> operands)
       fits = broadcast || from_shape[axis] == loop_extents[lead + axis];
     }
     if (!fits)
-      throw ShapeError("operand of shape " + to_string(*operand.shape) + " does not broadcast to " + to_string(shape));
+      throw ShapeError("operand of shape " + to_string(Dims(operand.shape, rank)) + " does not broadcast to " +
+                       to_string(shape));
     to += pitch_;
   }
   std::fill_n(to, operands_, 0);

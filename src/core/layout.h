@@ -12,8 +12,12 @@ namespace iruka {
 
 /// One operand of a loop. Both pointers must be valid during the call they are passed to.
 struct LoopOperand {
-  const Dims* shape;
-  const Dims* strides;  ///< bytes
+  LoopOperand() {}  // NOLINT: a list of operands is not cleared before it is filled
+  LoopOperand(const int64_t* shape, const int64_t* strides, int rank) : shape(shape), strides(strides), rank(rank) {}
+  LoopOperand(const Dims* shape, const Dims* strides) : LoopOperand(shape->data(), strides->data(), shape->size()) {}
+
+  const int64_t *shape, *strides;  ///< strides in bytes
+  int rank;
 };
 
 /// A loop nest over several operands, outermost axis first. Allocates nothing for 8 operands of rank up to 6.

@@ -153,6 +153,8 @@ class SpecialisationTable {
 namespace iruka {
 
 struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel::State> {
+  static State& of(const ElementwiseKernel& kernel) { return *kernel.state_; }
+
   jit::KernelText text;
   KernelOptions options;
   jit::Placeholders placeholders;

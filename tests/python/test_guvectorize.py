@@ -289,9 +289,17 @@ def test_calls_of_known_kernels(direct, layout):
     np.testing.assert_array_equal(add(x[0, 0], rng.random((0, 2))), np.zeros((0, 2, 5)))
     assert add(x[..., :0], y).shape == (4, 3, 0)
     for out in (np.empty((4, 3, 5)), np.empty((5, 3, 4)).T, iruka.empty((4, 3, 5))):
-        returned = add(x, y, out)
-        assert type(returned) is tuple and returned[0] is out
-        np.testing.assert_array_equal(iruka.asnumpy(out), expected)
+        for arguments, keywords in (((x, y, out), {}), ((x, y), {"out": out}), ((x, y), {"out": (out,)})):
+            assert add(*arguments, **keywords) is out
+            np.testing.assert_array_equal(iruka.asnumpy(out), expected)
+            out[...] = 7
+    for number in (2.5, 3, True, np.float64(2.5), np.array(2.5)):
+        np.testing.assert_array_equal(add(x, number), x + number)
+        np.testing.assert_array_equal(add(iruka.asarray(x), number).get(), x + number)
+    for flip in (slice(None), slice(None, None, -1)):
+        copied = x.copy()
+        assert add(copied, y, copied[flip]) is not None
+        np.testing.assert_array_equal(copied[flip], expected)
 
 
 @pytest.mark.cpu_only
@@ -316,19 +324,84 @@ def test_other_calls_are_pythons_work(direct):
     x, read_only = np.ones((2, 3)), np.empty((2, 3))
     read_only.flags.writeable = False
     for arguments in (
-        (x,), (x, 1), (x, 1j), (x.astype("f4"), 1.0), (1.0, 1.0), (x, np.ones(3)), ([1.0], 1.0), (x, np.float64(1)),
-        (x, 1.0, x), (x, 1.0, x[::-1]), (x, 1.0, np.empty((2, 3), "f4")), (x, 1.0, np.empty((3, 2))), (x, 1.0, 2.0),
+        (x,), (x, 1j), (x.astype("f4"), 1.0), (1.0, 1.0), (x, np.ones(3)), ([1.0], 1.0), (x, np.longdouble(1)),
+        (x, "1"), (x, 2**70), (x, 1.0, np.empty((2, 3), "f4")), (x, 1.0, np.empty((3, 2))), (x, 1.0, 2.0),
         (x, 1.0, read_only), (x, 1.0, np.empty((4, 2, 3))), (x, 1.0, x, x), (),
     ):  # fmt: skip
         with pytest.raises(Indirect):
             add(*arguments)
     with pytest.raises(Indirect):
-        add(x, 1.0, out=np.empty((2, 3)))
+        add(x, 1.0, out=[np.empty((2, 3))])
     largest = direct(guvectorize(["void(f8[:], f8[:])"], "(n)->()")(lambda x, out: first_to(x, out)), np.ones((1, 3)))
     assert largest(np.arange(6.0).reshape(2, 3)).tolist() == [0.0, 3.0]
-    for arguments in ((np.ones(3),), (np.ones((2, 0)),)):  # a number of NumPy's as the result, and an IndexError
+    assert type(largest(np.arange(3.0))) is np.float64 and largest(np.arange(2.0, 4)) == 2
+    for arguments in ((np.ones((2, 0)),), (x, x[:, 0])):  # an IndexError, and an input that is needed if there is one
         with pytest.raises(Indirect):
             largest(*arguments)
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "float64"])
+def test_numbers_as_inputs(dtype):
+    """What Numba's functions take, whose ufuncs read Python's numbers by the dtypes of the arrays."""
+    name = np.dtype(dtype).char
+    scaled = guvectorize([f"void({dtype}[:], {dtype}, {dtype}[:])"], "(n),()->(n)")(multiplied)
+    x = np.arange(1, 5).astype(dtype)
+    numbers = [3, True, -2, np.dtype(dtype).type(3)] + ([2.5, np.float32(1.5)] if name in "fd" else [])
+    for number in (number for number in numbers for _ in range(2)):
+        for made in (scaled(x, number), scaled(x, number, np.empty_like(x))):
+            assert made.dtype == dtype
+            np.testing.assert_array_equal(made, (x * number).astype(dtype))
+        np.testing.assert_array_equal(scaled(iruka.asarray(x), number).get(), (x * number).astype(dtype))
+    for number in [1j, "3", None] + ([] if name in "fd" else [2.5]) + ([np.float64(2)] if name != "d" else []):
+        for _ in range(2):
+            with pytest.raises(TypeError):
+                scaled(x, number)
+    if dtype == "int8":
+        with pytest.raises(OverflowError, match="300"):
+            scaled(x, 300)
+    with pytest.raises(TypeError, match="out must be an array"):
+        scaled(x, 1, 2)
+
+
+@pytest.mark.parametrize("size", [4, 3000])
+def test_outputs_that_share_memory(size):
+    add = guvectorize(["void(f8[:], f8, f8[:])"], "(n),()->(n)")(added)
+    pairs = guvectorize(["void(f8[:], f8[:])"], "(n)->()")(summed)
+    for k in range(4):
+        x, y = rng.random((size, 5)), rng.random(size)
+        expected = x + y[:, None]
+        out = (x, x[::-1], x[:, ::-1], x)[k]
+        assert add(x, y, out) is out
+        np.testing.assert_array_equal(out, expected)
+        total = expected.sum(axis=1)
+        assert pairs(out, out[:, k]) is not None
+        np.testing.assert_allclose(out[:, k], total, rtol=1e-12)
+
+
+def test_positional_outputs_are_returned():
+    x, mean, place = rng.random((5, 3)).astype("f4"), np.empty(5), np.empty(5, "i8")
+    for _ in range(2):
+        returned = mean_and_place(x, mean, place)
+        assert type(returned) is tuple and returned[0] is mean and returned[1] is place
+        assert type(mean_and_place(x, out=(mean, place))) is tuple
+        number, index = mean_and_place(x[0])
+        assert type(number) is np.float64 and type(index) is np.int64
+    out = np.empty((2, 3))
+    for _ in range(2):
+        assert plus(np.ones((2, 3)), 1.0, out) is out and plus(np.ones((2, 3)), 1.0, out=(out,)) is out
+
+
+def summed(x, out):
+    total = 0.0
+    for value in x:
+        total += value
+    out[0] = total
+
+
+def multiplied(x, y, out):
+    for k in range(len(x)):
+        out[k] = x[k] * y
 
 
 def first_to(x, out):

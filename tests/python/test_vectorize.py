@@ -1,6 +1,7 @@
 """vectorize: NumPy's and Numba's, compiled; arrays of the host give arrays of the host, those of a device stay there."""
 
 import copy
+import itertools
 import math
 import pickle
 import threading
@@ -12,6 +13,7 @@ import iruka
 from iruka import vectorize
 from iruka.errors import TranslationError
 
+rng = np.random.default_rng(5)
 DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float32", "float64", "complex64"]
 
 
@@ -110,14 +112,17 @@ def test_out():
     assert plus(x, x, out=out) is out and out.tolist() == [0, 2, 4, 6]
     assert plus(x, x, out) is out
     narrow = np.empty(4, "f4")
-    assert plus(x, x, out=(narrow,)) == (narrow,) and narrow.tolist() == [0, 2, 4, 6]
+    assert plus(x, x, out=(narrow,)) is narrow and narrow.tolist() == [0, 2, 4, 6]
     with pytest.raises(TypeError, match="same_kind"):
         plus(x, x, out=np.empty(4, "i8"))
     on_device = iruka.zeros(4)
     assert plus(x, x, out=on_device) is on_device and on_device.tolist() == [0, 2, 4, 6]
     r, angle = np.empty(4), np.empty(4)
-    polar(x, 1.0, out=(r, angle))
-    np.testing.assert_allclose(r, np.hypot(x, 1))
+    for arguments, keywords in 2 * [((x, 1.0), {"out": (r, angle)}), ((x, 1.0, r, angle), {})]:
+        returned = polar(*arguments, **keywords)
+        assert type(returned) is tuple and returned[0] is r and returned[1] is angle
+        np.testing.assert_allclose(r, np.hypot(x, 1))
+        r[:] = angle[:] = 7
     overlapping = iruka.arange(6.0)
     plus(overlapping[:-1], overlapping[1:], out=overlapping[1:])
     assert overlapping.tolist() == [0, 1, 3, 5, 7, 9]
@@ -331,8 +336,11 @@ def test_calls_of_known_kernels(direct):
     shifted = np.arange(10, dtype="f4")
     assert add(shifted[:-1], 1, shifted[1:]) is not None
     assert shifted.tolist() == [0, *range(1, 10)]
-    with pytest.raises(ValueError, match="broadcast"):
-        add(x, y[:3])
+    for scalar in (np.float32(2), np.array(2, "f4")):
+        np.testing.assert_array_equal(add(x, scalar), x + np.float32(2))
+        assert type(add(scalar, 2)) is np.float32 and add(scalar, 2) == 4 and add(scalar, 2).dtype == "f4"
+        assert type(add(scalar, iruka.asarray(np.float32(1)))) is iruka.ndarray
+    assert add(x, x, out=None).flags.owndata and add(x, x, out=(out,)) is out
 
 
 @pytest.mark.cpu_only
@@ -342,14 +350,14 @@ def test_other_calls_are_pythons_work(direct):
     read_only, misaligned = x.copy(), np.zeros(49, "i1")[1:].view("f4").reshape(3, 4)
     read_only.flags.writeable = False
     for arguments in (
-        (x, x.astype("f8")), (x, x.astype(">f4")), (x, [1, 2, 3, 4]), (x, np.float32(1)), (x, None), (x,), (x, 1j),
-        (np.float32(1), 2), (np.array(1, "f4"), np.array(1, "f4")), (1, 2), (x, 1e300), (x, 2**60), (x, 2**100),
+        (x, x.astype("f8")), (x, x.astype(">f4")), (x, [1, 2, 3, 4]), (x, np.float64(1)), (x, None), (x,), (x, 1j),
+        (x, np.longdouble(1)), (x, x[0, :3]), (1, 2), (x, 1e300), (x, 2**60), (x, 2**100), (x, np.datetime64(1, "s")),
         (x, misaligned), (x, np.ma.masked_array(x)), (x, x, x, x), (x, x, read_only), (x, x, misaligned),
         (x, x, np.empty((2, 3, 4), "f4")), (x, x, np.empty((3, 4), "f8")), (x, x, 1), (x, 1, "out"), (),
     ):  # fmt: skip
         with pytest.raises(Indirect):
             add(*arguments)
-    for keywords in ({"out": read_only}, {"out": (x,)}, {"out": None}, {"out": x, "stream": None}):
+    for keywords in ({"out": read_only}, {"out": [x]}, {"out": ()}, {"out": (x, x)}, {"out": x, "stream": None}):
         with pytest.raises(Indirect):
             add(x, x, **keywords)
     out = np.empty_like(x)
@@ -369,9 +377,95 @@ def test_other_calls_are_pythons_work(direct):
             lazy(*arguments)
     roots = direct(vectorize(["f8(f8)"])(root.py_func), np.ones(3))
     assert roots(np.full(3, 4.0)).tolist() == [2.0] * 3
-    for arguments in ((np.array([1, -1.0]),), (np.ones(2), np.ones(2))):  # what the function raises, and where
+    for arguments in ((np.array([1, -1.0]),), (np.array([1, -1.0]), out[0].astype("f8")[:2])):  # what it raises
         with pytest.raises(Indirect):
             roots(*arguments)
+    values = np.full(3, 9.0)
+    assert roots(values, np.empty(3)).tolist() == [3] * 3
+    with pytest.raises(Indirect):  # the inputs are needed again if it raises
+        roots(values, values)
+
+
+@pytest.mark.cpu_only
+def test_casts_in_direct_calls(direct):
+    combine = vectorize(["f4(f4, f4)", "f8(f8, f8)"])(lambda x, y: x * 2 + y)
+    for first, second in itertools.product(("i2", "u1", "f4", "i8", "f8"), repeat=2):
+        combine(np.ones(2, first), np.ones(2, second))
+    combine = direct(combine, np.ones(2, "i2"), 1.5)
+    for first, second in itertools.product(("i2", "u1", "f4", "i8", "f8"), repeat=2):
+        for shape in ((5,), (3, 4), (20_000,), ()):
+            x, y = (np.asarray(rng.integers(0, 99, shape)).astype(dtype) for dtype in (first, second))
+            y = y[..., ::-1] if y.ndim else y
+            wanted = "f8" if np.result_type(x, y) == "f8" or "i8" in (first, second) else "f4"
+            for made in (combine(x, y), combine(iruka.asarray(x), y)):
+                assert made.dtype == wanted and made.shape == shape
+                np.testing.assert_array_equal(iruka.asnumpy(made), x.astype(wanted) * 2 + y)
+    scalar = combine(np.int16(3), np.uint8(4))
+    assert type(scalar) is np.float32 and scalar == 10
+    assert combine(np.ones(2, "i2"), 2.5).dtype == "f8"  # as numpy.result_type says
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("size", [16, 20_000])
+def test_outputs_that_share_memory(direct, size):
+    add = direct(vectorize(["f8(f8, f8)"])(lambda x, y: x - y), np.ones(3), np.ones(3))
+    for place in (
+        lambda a: (a[1:], a[:-1], a[1:]), lambda a: (a[1:], a[:-1], a[:-1]), lambda a: (a, a[::-1], a),
+        lambda a: (a[::2], a[1::2], a[::2]), lambda a: (a, a[0], a), lambda a: (a, a[:1], a),
+    ):  # fmt: skip
+        for convert in (lambda x: x, iruka.asarray):
+            a = rng.random(size)
+            x, y, _ = place(a)
+            expected = x - y
+            x, y, out = place(convert(a.copy()))
+            assert add(x, y, out=out) is out
+            np.testing.assert_array_equal(iruka.asnumpy(out), expected)
+    both = vectorize(["UniTuple(f8, 2)(f8, f8)"])(lambda x, y: (x + y, x - y))
+    a, b = rng.random(size), rng.random(size)
+    expected = a + b, a - b
+    for _ in range(2):
+        x = a.copy()
+        assert both(x, b, out=(x, np.empty(size)))[0] is x
+        np.testing.assert_array_equal(x, expected[0])
+
+
+def test_calls_as_python_allows_them():
+    x = np.arange(3.0)
+    call = type(plus).__call__
+    for made in (plus.__call__(x, x), call(plus, x, x), plus(*[x, x]), plus(x, x, out=None)):
+        assert made.tolist() == [0, 2, 4]
+    with pytest.raises(TypeError, match="not initialised"):
+        type(plus).__new__(type(plus))(x, x)
+    for keywords in ({"y": x}, {"outs": x}):
+        with pytest.raises(TypeError, match="keyword"):
+            plus(x, **keywords)
+    with pytest.raises(TypeError):
+        plus(x, x, x, out=x)
+
+    class Counted(type(plus)):
+        def __call__(self, *arguments):
+            return len(arguments)
+
+    assert Counted(lambda x: x, ["f8(f8)"])(x, x, x) == 3
+
+
+def test_short_calls_in_many_threads():
+    add = vectorize(["f8(f8, f8)"])(lambda x, y: x + y)
+    wrong = []
+
+    def work(seed):
+        mine = np.random.default_rng(seed)
+        for _ in range(300):
+            x, y = mine.random((2, mine.integers(1, 40)))
+            if (add(x, y) != x + y).any():
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 @pytest.mark.cpu_only
