@@ -383,7 +383,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         import inspect
 
         try:
-            bound = inspect.signature(self.pyfunc).bind(*args, **kwargs)
+            bound = inspect.signature(self.pyfunc, follow_wrapped=False).bind(*args, **kwargs)
         except (builtins.TypeError, builtins.ValueError):
             return None
         bound.apply_defaults()

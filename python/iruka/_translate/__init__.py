@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import TranslationError
 from .bounds import Form
 from .nested import Nested
-from .number_types import ArrayView, Number, Object, Tuple, is_tuple, known_of, number
+from .number_types import C_TYPES, ArrayView, Number, Object, Tuple, is_tuple, known_of, number
 from .statements import FunctionTranslator
 from .values import Value
 
@@ -124,6 +124,12 @@ def translate(function: types.FunctionType, arguments: tuple[Any, ...], has_own_
         name = getattr(function, "__name__", type(function).__name__)
         raise TranslationError(f"{name} is no Python function whose text is there, but a {type(function).__name__}")
     types_ = tuple(each if isinstance(each, (Number, Tuple, ArrayView, Object)) else number(each) for each in arguments)
+    for each in types_:
+        if isinstance(each, (Number, ArrayView)) and each.dtype.name not in C_TYPES:
+            raise TranslationError(
+                f"{function.__name__} has no kernel for the dtype {each.dtype}; convert the array, as by "
+                'astype("float32")'
+            )
     return Translation(function, types_, has_own_arrays)
 
 

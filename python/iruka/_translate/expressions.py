@@ -59,6 +59,7 @@ _FOLDED = {
 }  # fmt: skip
 MOST_CHOICES = 4  # of tuples, among which comparisons choose as fast as an array
 _MOST_BITS = 4096  # of integers on the way to a constant
+_MOST_ITEMS = 4096  # of tuples
 _IN_WORDS = {
     ast.Dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
     ast.Set: "a set has no place in a kernel; compare with each of its elements",
@@ -80,6 +81,9 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
     """Whether Python would compute an integer of many digits, or a long text."""
     if isinstance(a, (str, bytes)) or isinstance(b, (str, bytes)):
         return sign in "*%"
+    if isinstance(a, (tuple, list)) or isinstance(b, (tuple, list)):
+        sequence, count = (a, b) if isinstance(a, (tuple, list)) else (b, a)
+        return sign == "*" and isinstance(count, int) and len(sequence) * count > _MOST_ITEMS
     if sign not in ("*", "**", "<<") or not (isinstance(a, int) and isinstance(b, int)):
         return False
     bits = {"*": a.bit_length() + b.bit_length(), "**": a.bit_length() * abs(b), "<<": a.bit_length() + b}[sign]
@@ -225,7 +229,7 @@ class Expressions(Order, Tables):
             return tuple_of(a.items + b.items)
         if a.is_constant and b.is_constant and sign in _FOLDED and not self._is_typed(a, b):
             if _is_long(sign, a.constant, b.constant):
-                self.refuse(node, f"the result of this {sign} does not fit any number")
+                self.refuse(node, f"the result of this {sign} is too large for a kernel")
             return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
         if not (a.is_number and b.is_number):
             self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")
@@ -597,9 +601,22 @@ class Expressions(Order, Tables):
             return Value(BOOL, f"({f' {sign} '.join(self.truth_of(each, node) for each in arguments)})")
         if function in (numpy.zeros, numpy.ones, numpy.empty, numpy.full, numpy.array):
             self.refuse(node, "an array is made by an assignment to a name: a = numpy.zeros(3)")
+        if function in (numpy.round, numpy.around) and arguments and arguments[0].is_number:
+            return self._around(arguments)
         if function is numpy.real or function is numpy.imag:
             return self._part(self._number(arguments, {}, node), function.__name__)
         return None
+
+    @staticmethod
+    def _around(arguments: list[Value]) -> Value:
+        """numpy.round, which leaves integers as they are."""
+        value, digits = arguments[0], arguments[1].constant if len(arguments) > 1 else 0
+        if len(arguments) > 2 or not isinstance(digits, int):
+            raise TypeError("takes a number, and a known number of digits")
+        if is_whole(value.type) and digits >= 0:
+            return value
+        type = FLOAT if is_whole(value.type) else value.type
+        return Value(type, f"iruka::around({value.as_type(type)}, {digits})")
 
     @staticmethod
     def _part(value: Value, name: str) -> Value:
@@ -623,7 +640,10 @@ class Expressions(Order, Tables):
         if arguments[0].type.kind == "c" and type.kind != "c":
             raise TypeError("takes no complex number")
         if arguments[0].is_constant and arguments[0].type.kind in "iufb" and type.kind in "iufb":
-            value = type.dtype.type(arguments[0].constant)
+            try:
+                value = type.dtype.type(int(arguments[0].constant) if type == INT else arguments[0].constant)
+            except (OverflowError, ValueError) as error:
+                raise TypeError(f"cannot take {arguments[0].constant}: {error}") from error
             return constant(value if type not in (INT, FLOAT, BOOL) else value.item())
         return self.with_form(Value(type, arguments[0].as_type(type)), form_of(arguments[0]))
 
@@ -702,8 +722,13 @@ class Expressions(Order, Tables):
             return self._as_sum(value)
         if digits is None or digits.constant is None:
             return Value(INT, f"((int64_t)rint({value.text}))")
+        count = int(digits.constant)
+        if not -308 <= count <= 308:
+            self.refuse(node, f"round() takes from -308 to 308 digits, not {count}")
         type = FLOAT if is_whole(value.type) else value.type
-        return Value(type, f"iruka::around({value.as_type(type)}, {int(digits.constant)})")
+        name = "rounded_to" if count >= 0 else "rounded_above"
+        text = f"python::{name}({value.as_type(FLOAT)}, {literal(10.0 ** abs(count))})"
+        return Value(type, Value(FLOAT, text).as_type(type))
 
     @staticmethod
     def _as_sum(value: Value) -> Value:
@@ -727,6 +752,21 @@ class Expressions(Order, Tables):
         type = inexact(value.type)
         return Value(type, f"ldexp({value.as_type(type)}, (int){exponent.as_type(INT)})")
 
+    def _isqrt(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        value = self._number(arguments, keywords, node)
+        if not is_whole(value.type):
+            self.refuse(node, f"isqrt() takes an integer, not {value.type}")
+        type = UINT if value.type.kind == "u" else INT
+        return Value(type, f"python::isqrt({self.failure()}, {value.as_type(type)})")
+
+    def _isclose(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        given = {"rel_tol": constant(1e-9), "abs_tol": constant(0.0), **keywords}
+        numbers = [*arguments, *given.values()]
+        are_real = all(each.is_number and each.type.kind != "c" for each in numbers)
+        if len(arguments) != 2 or len(given) > 2 or not are_real:
+            self.refuse(node, "isclose() takes two real numbers, and by name rel_tol and abs_tol")
+        return Value(BOOL, f"python::is_close({', '.join(each.as_type(FLOAT) for each in numbers)})")
+
     def _all(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         parts = [self.truth_of(item, node) for item in self._items(arguments, keywords, node)]
         return Value(BOOL, f"({' && '.join(['true', *parts])})")
@@ -744,6 +784,7 @@ _OWN: dict[Any, Callable[..., Value]] = {
     min: partial(Expressions._extreme, name="first_min"), max: partial(Expressions._extreme, name="first_max"),
     sum: Expressions._sum, len: Expressions._len, pow: Expressions._pow, divmod: Expressions._divmod,
     round: Expressions._round, all: Expressions._all, any: Expressions._any, tuple: Expressions._tuple,
+    math.isqrt: Expressions._isqrt, math.isclose: Expressions._isclose,
     math.log: Expressions._log, math.ldexp: Expressions._ldexp,
     **{each: partial(Expressions._rounded, function=each) for each in (math.floor, math.ceil, math.trunc)},
 }  # fmt: skip

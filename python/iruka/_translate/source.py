@@ -37,7 +37,7 @@ class Source:
         self.file = self.code.co_filename
         self.name = function.__name__
         try:
-            lines, first = inspect.getsourcelines(function)
+            lines, first = inspect.getsourcelines(self.code)  # functools.wraps names another function
         except (OSError, TypeError) as error:
             raise TranslationError(
                 f"{self.name}: Python does not have the text of this function, which a kernel is made from; define it "
@@ -57,6 +57,11 @@ class Source:
         except (RecursionError, MemoryError) as error:  # what Python raises for deep texts
             raise TranslationError(f"{self.name} ({self.file}, line {first}): the function {TOO_DEEP}") from error
         ast.increment_lineno(tree, first - 1)
+        if self.code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise TranslationError(
+                f"{self.name} has no kernel ({self.file}, line {self.code.co_firstlineno}): it is an async function, "
+                "and a kernel waits for nothing; write it with def"
+            )
         found = [node for node in ast.walk(tree) if self._is_function(node)]
         if not found:
             raise TranslationError(
@@ -74,8 +79,10 @@ class Source:
     def _is_function(self, node: ast.AST) -> bool:
         if isinstance(node, ast.FunctionDef):
             decorators = [each.lineno for each in node.decorator_list]
-            return node.name == self.name and min([node.lineno, *decorators]) == self.code.co_firstlineno
-        if not isinstance(node, ast.Lambda) or self.name != "<lambda>" or node.lineno != self.code.co_firstlineno:
+            return node.name == self.code.co_name and min([node.lineno, *decorators]) == self.code.co_firstlineno
+        if not isinstance(node, ast.Lambda) or self.code.co_name != "<lambda>":
+            return False
+        if node.lineno != self.code.co_firstlineno:
             return False
         return (
             tuple(each.arg for each in [*node.args.posonlyargs, *node.args.args])

@@ -326,7 +326,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             method(node)
         except TranslationError:
             raise
-        except (TypeError, ValueError) as error:  # a value has no place in the type that it is converted to
+        except (TypeError, ValueError, OverflowError) as error:  # a value has no place in another type
             self.refuse(node, str(error))
         except RecursionError:
             self.refuse(node, f"this {TOO_DEEP}")
@@ -663,6 +663,9 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(joined, Tuple):
             columns = zip(*(item.items for item in items), strict=True)
             return tuple_of([self._kth(column, k, node) for column in columns], joined)
+        if isinstance(joined, ArrayView):
+            views = ", ".join(item.text for item in items)
+            return Value(joined, f"python::kth<{joined.c_type}>({k.text}, {views})")
         if not isinstance(joined, Number):
             self.refuse(node, "a loop needs elements of one type")
         if len(items) > MOST_CHOICES and (table := self.table_of_numbers(items)):
@@ -752,7 +755,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         return [] if isinstance(value.type, Object) else [value.text]
 
     def matched(self, function, arguments, keywords, node) -> list[Value]:
-        return self.bound_to(function, inspect.signature(function), arguments, keywords, node)
+        return self.bound_to(function, inspect.signature(function, follow_wrapped=False), arguments, keywords, node)
 
     def bound_to(self, function, signature, arguments, keywords, node) -> list[Value]:
         try:

@@ -64,7 +64,9 @@ def literal(value: Any, type: Number | None = None) -> str:
     if kind == "b":
         return "true" if value else "false"
     if kind in "iu":
-        number = int(numpy.array(int(value)).astype(type.dtype)) if _fits(int(value)) else int(value)
+        if not _fits(int(value)):
+            raise OverflowError(f"{value} does not fit {type}")
+        number = int(numpy.array(int(value)).astype(type.dtype))
         if number == -(2**63):
             return "((int64_t)(-9223372036854775807ll - 1))"
         return f"(({type.c_type}){number}{'ull' if number >= 2**63 else 'll'})"

@@ -13,6 +13,37 @@ inline double absolute(double x) { return fabs(x); }
 template <class T> inline T first_min(T a, T b) { return b < a ? b : a; }
 template <class T> inline T first_max(T a, T b) { return b > a ? b : a; }
 
+// round(x, digits) with 10 to the power of the digits, or of -digits: the decimal number that is nearest to x itself.
+// The remainder of the product tells a tie from what only rounds to one.
+inline double nearest_integer(double y, double remainder) {
+  if (fabs(y - trunc(y)) != 0.5 || remainder == 0) return ::rint(y);
+  return remainder > 0 ? ceil(y) : floor(y);
+}
+inline double rounded_to(double x, double scale) {
+  const double y = x * scale;
+  return fabs(y) < 0x1p53 ? nearest_integer(y, fma(x, scale, -y)) / scale : x;
+}
+inline double rounded_above(double x, double scale) {
+  const double y = x / scale;
+  return fabs(y) < 0x1p53 ? nearest_integer(y, fma(-y, scale, x)) * scale : x;
+}
+
+inline bool is_close(double a, double b, double relative, double absolute) {
+  if (a == b) return true;
+  const double difference = fabs(a - b), larger = fmax(fabs(a), fabs(b));
+  return larger < INFINITY && (difference <= relative * larger || difference <= absolute);
+}
+
+// The integer square root; of a negative number `failed` is 1.
+template <class T> inline T isqrt(int64_t& failed, T n) {
+  if (n < 0) failed = 1;
+  const uint64_t value = n < 0 ? 0 : (uint64_t)n;
+  uint64_t root = (uint64_t)fmin(sqrt((double)value), 4294967295.0);
+  if (root * root > value) --root;
+  if (root < 4294967295u && (root + 1) * (root + 1) <= value) ++root;
+  return (T)root;
+}
+
 // Comparisons of a signed with an unsigned integer, by their values.
 template <class A> constexpr bool is_signed = (A)-1 < (A)0;
 template <class A, class B> inline bool less(A a, B b) {
