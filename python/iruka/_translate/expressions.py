@@ -523,7 +523,9 @@ class Expressions(Order, Tables):
         places = [self.place_in(index, each.text, each.form) for index, each in zip(indices, lengths, strict=True)]
         item = Number(array.type.dtype)
         if None not in places:
-            return Value(item, f"{array.text}.element({', '.join(map(str, places))})")
+            # Written out, because compilers take long to instantiate and inline templates.
+            offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
+            return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
         texts = [self.failure(), *(index.as_type(INT) for index in indices)]
         return Value(item, f"{array.text}.at({', '.join(texts)})")
 

@@ -19,13 +19,6 @@ template <class T, int N> struct View {
     ((offset += within(failed, index, shape[axis]) * strides[axis], ++axis), ...);
     return *(T*)(data + offset);
   }
-  /// The element at indices that are known to be inside.
-  template <class... I> inline T& element(I... index) const {
-    static_assert(sizeof...(I) == N);
-    int64_t offset = 0, axis = 0;
-    ((offset += index * strides[axis], ++axis), ...);
-    return *(T*)(data + offset);
-  }
   inline View<T, N - 1> row(int64_t& failed, int64_t index) const { return row_at(within(failed, index, shape[0])); }
   inline View<T, N - 1> row_at(int64_t index) const {
     View<T, N - 1> result{data + index * strides[0]};
