@@ -12,6 +12,7 @@ import numpy
 from ._core import ndarray
 from ._numpy.conversion import asarray, asnumpy
 from ._numpy.creation import empty
+from ._numpy.elementwise import may_share_memory
 from ._numpy.shapes import broadcast_to
 from ._python_kernels import (
     CPU,
@@ -33,7 +34,7 @@ Layout = tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
 
 
 def parse_layout(layout: str) -> Layout:
-    """The names of the core dimensions of inputs and outputs, from "(m,n),(n,p)->(m,p)"."""
+    """The names of the core dimensions of inputs and outputs, from "(m,n),(n,p)->(m,p)". A number is an extent."""
     text = re.sub(r"\s", "", layout)
     side = r"\((?:\w+(?:,\w+)*)?\)"
     if not re.fullmatch(rf"({side}(?:,{side})*)->({side}(?:,{side})*)", text):
@@ -44,7 +45,7 @@ def parse_layout(layout: str) -> Layout:
     )
     known = {name for names in inputs for name in names}
     for name in itertools.chain(*outputs):
-        if name not in known:
+        if name not in known and not name.isdigit():
             raise ValueError(f"guvectorize: the dimension {name!r} of an output is no dimension of an input")
     return inputs, outputs
 
@@ -111,6 +112,14 @@ class _Loop(Loop):
         return arguments, f"at {tuple(map(int, index))}" if shape else ""
 
 
+def _writable(given: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> ndarray | None:
+    """A given output as an array of the device that a kernel writes in place; None where it is none."""
+    if given is None or tuple(given.shape) != shape or given.dtype != dtype:
+        return None
+    array = placed(given, device)
+    return array if array.flags.writeable and (array is given or may_share_memory(array, given)) else None
+
+
 class _Generalized(ArrayFunction):
     """A function of arrays that calls a Python function for the core dimensions of its arguments, by kernels."""
 
@@ -150,21 +159,27 @@ class _Generalized(ArrayFunction):
             given = [each if is_number(each) else placed(each, device) for each in arguments]
             loop = self._loop(given, results)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
-            made = self._run(loop, cast, *self._dimensions(cast), device)
+            made = self._run(loop, cast, *self._dimensions(cast), results or (), device)
             self._check_shapes(made, results or ())
             self.dispatch(loop, given, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
 
-    def _run(self, loop, cast, sizes, shape, device) -> list[ndarray]:
+    def _run(self, loop, cast, sizes, shape, results, device) -> list[ndarray]:
         inputs, outputs = self.layout
-        wide = [
-            broadcast_to(each, (*shape, *each.shape[each.ndim - len(names) :]))
-            for each, names in zip(cast, inputs, strict=True)
-        ]
-        made = [
-            empty((*shape, *(sizes[name] for name in names)), dtype)
-            for names, dtype in zip(outputs, loop.dtypes[len(inputs) :], strict=True)
-        ]
+        made: list[ndarray] = []
+        for names, dtype, given in itertools.zip_longest(outputs, loop.dtypes[len(inputs) :], results):
+            full = (*shape, *(sizes[name] for name in names))
+            in_place = _writable(given, full, dtype, device)
+            if in_place is None or any(may_share_memory(in_place, each) for each in made):
+                in_place = empty(full, dtype)
+                if given is not None and tuple(given.shape) == full:
+                    in_place[...] = placed(given, device)  # the function may read what it was given
+            made.append(in_place)
+        wide = []
+        for each, names in zip(cast, inputs, strict=True):
+            if any(may_share_memory(each, output) for output in made):
+                each = each.copy()
+            wide.append(broadcast_to(each, (*shape, *each.shape[each.ndim - len(names) :])))
         count = int(numpy.prod(shape, dtype=int))
         if count:
             loop.launch([*wide, *made], [], device, size=count)
@@ -172,7 +187,7 @@ class _Generalized(ArrayFunction):
 
     def _dimensions(self, given: list[ndarray]) -> tuple[dict[str, int], tuple[int, ...]]:
         """The extents of the core dimensions, and the shape of the loop."""
-        sizes: dict[str, int] = {}
+        sizes = {name: int(name) for names in itertools.chain(*self.layout) for name in names if name.isdigit()}
         loops = []
         for k, (array, names) in enumerate(zip(given, self.layout[0], strict=True)):
             if array.ndim < len(names):
@@ -221,7 +236,8 @@ def guvectorize(
 ):
     """Numba's decorator: a function of the core dimensions of arrays, which are the last ones, as a function of arrays.
 
-    `signatures` such as 'void(float64[:], float64, float64[:])', or a list of them; `layout` such as '(n),()->(n)'. The
+    `signatures` such as 'void(float64[:], float64, float64[:])', or a list of them; `layout` such as '(n),()->(n)', in
+    which a number is a fixed extent. The
     function writes its results into its last parameters; an output '()' is an array of one element. Without signatures,
     guvectorize(layout), the outputs are given in each call. Host arrays give host arrays, arrays of a device stay
     there. Raises TranslationError for a function that has no kernel.

@@ -203,8 +203,8 @@ std::span<const int> DispatchedCall::core_axes(size_t k) const {
 /// Finds the extents of the core axes, and the shape of the loop over the others. False where they do not fit.
 bool DispatchedCall::match_shapes() {
   if (is_generalized()) {
-    if (dispatcher_.core->count > kMostAxes) return false;
-    std::ranges::fill(extents_, -1);
+    if (dispatcher_.core->extents.size() > kMostAxes) return false;
+    std::ranges::copy(dispatcher_.core->extents, extents_);
   }
   int ndim = 0;
   for (size_t k = 0; k < nin(); ++k) {

@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -91,6 +92,13 @@ void add_kernel(KernelDispatcher& self, const std::vector<nb::object>& inputs, c
   self.kernels.push_back({types, std::move(all), kernel, on_host, takes_numpy, reports_failure});
 }
 
+/// The extent that the name of an axis gives, if it is a number; else -1.
+int64_t fixed_extent(const std::string& name) {
+  int64_t extent = -1;
+  std::from_chars(name.data(), name.data() + name.size(), extent);
+  return extent;
+}
+
 /// Pairs of inputs and outputs by names of axes, as parse_layout gives them.
 CoreAxes core_axes_of(nb::handle layout) {
   CoreAxes core{};
@@ -98,11 +106,13 @@ CoreAxes core_axes_of(nb::handle layout) {
   for (nb::handle side : layout) {
     for (nb::handle names : side) {
       std::vector<int>& axes = core.arguments.emplace_back();
-      for (nb::handle name : names)
-        axes.push_back(numbers.try_emplace(text_of(name), static_cast<int>(numbers.size())).first->second);
+      for (nb::handle name : names) {
+        const auto [place, is_new] = numbers.try_emplace(text_of(name), static_cast<int>(numbers.size()));
+        if (is_new) core.extents.push_back(fixed_extent(place->first));
+        axes.push_back(place->second);
+      }
     }
   }
-  core.count = numbers.size();
   return core;
 }
 

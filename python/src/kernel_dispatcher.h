@@ -37,7 +37,7 @@ struct DispatchedKernel {
 /// The axes of each argument that the function of one element gets, by numbers: inputs, then outputs.
 struct CoreAxes {
   std::vector<std::vector<int>> arguments;
-  size_t count;  ///< of different axes
+  std::vector<int64_t> extents;  ///< of the different axes; -1 where the arguments decide
 };
 
 /// Kernels are added and never removed, so that one in use stays where it is.

@@ -99,3 +99,37 @@ def test_equal_signatures_make_equal_functions():
     assert first == second and hash(first) == hash(second)
     with pytest.raises(TypeError, match="guvectorize: the type 'float65'"):
         iruka.guvectorize(["(float65[:], float64[:])"], "(n)->(n)")(lambda x, out: None)
+
+
+def test_given_outputs_of_generalized_functions_keep_what_they_hold():
+    @iruka.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def add(x, out):
+        for k in range(len(x)):
+            out[k] += x[k]
+
+    for _ in range(3):  # the first call is another way than the later ones
+        for dtype in ("float64", "float32"):
+            total = np.full((2, 3), 10, dtype)
+            add(np.ones((2, 3)), total)
+            np.testing.assert_array_equal(total, np.full((2, 3), 11))
+        own = np.array([1.0, 2.0, 3.0])
+        add(own, out=own)
+        np.testing.assert_array_equal(own, [2, 4, 6])
+        shifted = np.arange(5.0)
+        add(shifted[:-1], out=shifted[1:])  # as if the input had been copied before
+        np.testing.assert_array_equal(shifted, [0, 1, 3, 5, 7])
+
+
+def test_numbers_in_a_layout_are_extents():
+    @iruka.guvectorize(["void(float64[:], float64[:], float64[:], float64[:])"], "(n),(3)->(n),(2)")
+    def scaled(x, weights, out, ends):
+        for k in range(len(x)):
+            out[k] = x[k] * weights[1]
+        ends[0], ends[1] = weights[0], weights[2]
+
+    for _ in range(2):
+        out, ends = scaled(np.ones((2, 4)), np.arange(3.0))
+        np.testing.assert_array_equal(out, np.ones((2, 4)))
+        np.testing.assert_array_equal(ends, [[0, 2], [0, 2]])
+        with pytest.raises(ValueError, match="size 4 is different from 3"):
+            scaled(np.ones(4), np.arange(4.0))
