@@ -26,9 +26,14 @@ PATIENCE = 15  # seconds after which a case is interrupted; a changed text may l
 LAST = 75  # seconds after which the interruption itself has failed
 
 
-def findings_of(error, is_hostile, is_interrupted):
+# What a sound function may have: types that meet, which its writer does not follow, and what only Python computes.
+REFUSALS = ("elements of one type", "sides need one type", "elsewhere; use two names", "do not count from the end",
+            "does not fit any number")  # fmt: skip
+
+
+def findings_of(error, form, is_hostile, is_interrupted):
     """What is wrong with an exception, or an empty text."""
-    from writers import Mismatch, Skipped
+    from writers import PYTHON_FORMS, Mismatch, Skipped
 
     import iruka
 
@@ -40,12 +45,11 @@ def findings_of(error, is_hostile, is_interrupted):
         return words
     is_own = any(frame.filename.startswith("<fuzz") for frame in frames) or "/iruka/" not in frames[-1].filename
     if not is_hostile:
-        message = str(error)
-        if isinstance(error, iruka.errors.TranslationError) and any(
-            each in message for each in ("one type", "would be", "from the end", "does not fit", "this power")
-        ):
+        if isinstance(error, iruka.errors.TranslationError) and any(each in str(error) for each in REFUSALS):
             return ""
         return words + "\n" + "".join(traceback.format_list(frames[-3:]))
+    if type(error) is iruka.errors.CompileError and form in PYTHON_FORMS:
+        return words
     if isinstance(error, (iruka.errors.Error, MemoryError, RecursionError)):
         if isinstance(error, iruka.errors.TranslationError) and "line " not in str(error):
             return f"{words} (no line)"
@@ -95,7 +99,7 @@ def run_case(seed, number, only, show=False):
     except KeyboardInterrupt:
         return ""  # of the timer, or of the parent: the text does not end
     except BaseException as error:
-        return f"{name}: {words}" if (words := findings_of(error, is_hostile, is_interrupted)) else ""
+        return f"{name}: {words}" if (words := findings_of(error, name, is_hostile, is_interrupted)) else ""
     return ""
 
 

@@ -211,6 +211,133 @@ def guvectorize(choice, is_hostile):
     return text, run
 
 
+class ViewWriter:
+    """Writes functions of the rows of an array and of an array of results, whose expressions have effects."""
+
+    HEAD = """
+def bump(out):
+    out[0] = out[0] % 1009 + 1
+    return out[0]
+
+
+def put(out, k, value):
+    out[k] += value % 1009
+    return out[2 - k] % 1009
+
+
+def set_to(out, value):
+    out[1] = value % 1009
+
+
+def reads(out):
+    return out[0] - out[2]
+
+
+def pick(x, k):
+    return x[k]
+
+
+def both(x, out, k):
+    if k > 0:
+        return (x[k], x[0]), bump(out)
+    return (x[1], x[k]), 5
+"""
+
+    def __init__(self, choice):
+        self.choice = choice
+
+    def one_of(self, *texts):
+        return self.choice.choice(texts)
+
+    def filled(self, *forms, depth):
+        """One of these texts, with expressions for E, conditions for C, indices for I, views for V and numbers for N."""
+        parts = {"E": self.expression, "C": self.condition, "I": self.index, "V": self.view}
+        text = self.choice.choice(forms)
+        text = re.sub(r"\b[ECIV]\b", lambda found: parts[found[0]](depth), text)
+        text = re.sub(r"\bN\b", lambda _: self.one_of("total", "n"), text)
+        text = text.replace(" ~ ", f" {self.one_of('+', '-', '*')} ").replace(" | ", f" {self.one_of('and', 'or')} ")
+        return text
+
+    def index(self, depth):
+        return self.one_of("0", "1", "2") if depth < 1 else self.filled("0", "(E) % 3", depth=depth - 1)
+
+    def expression(self, depth):
+        if depth < 1:
+            return self.one_of("a[0]", "b[1]", "a[2]", "out[0]", "out[2]", "total", "n", "3", "-7", "bump(out)")
+        forms = [
+            "(E ~ E)", "(E ~ E)", "out[I]", "bump(out)", "reads(out)", "put(out, I, E)", "(N := (E) % 1009)", "abs(E)",
+            "(E if C else E)", "(E | E)", "min(E, E)", "max(E, E)", "divmod(E, 7)[1]", "(E, E, E)[1]", "V[I]",
+            "both(x, out, 1)[1]", "both(x, out, 0)[0][1][2]", "int(C)",
+        ]  # fmt: skip
+        return self.filled(*forms, depth=depth - 1)
+
+    def condition(self, depth):
+        forms = ["(E < E)", "(E <= E != E > 2)", "(E in (1, E, E))", "(not E)", "(E > E | E > 1 | E < 4)", "(E | C)"]
+        return self.filled(*forms[: 6 if depth > 0 else 3], depth=depth - 1)
+
+    def view(self, depth):
+        forms = ["a", "b", "x[1]", "pick(x, 0)", "pick(x, (E) % 2)", "(a if C else V)"]
+        return self.filled(*forms[: 6 if depth > 0 else 4], depth=depth - 1)
+
+    def statement(self, indent):
+        tab = " " * indent
+        if indent > 8 or self.choice.random() < 0.7:
+            forms = [
+                "a, b = b, a", "a, b = V, V", "a = V", "pair = (a, V); a, b = pair[::-1]", "(a, b), n = both(x, out, 1)",
+                "a = V if C else V", "out[I] += E", "out[I] -= E", "out[I] = E", "out[I], total, out[I] = E, E, E",
+                "total = (E) % 1009", "total += E", "n = total = (E) % 97", "set_to(out, E)", "E", "E, E",
+                "set_to(out, E) if C else set_to(out, E)", "nothing = set_to(out, E)", "add = lambda p, q=E: p + q + bump(out) + n; total = add(E) % 1009",
+            ]  # fmt: skip
+            return [tab + self.filled(*forms, depth=2)]
+        heads = [
+            "if C:", "for v in V:", "for v in (E, n, total):", "for v in (E, E, n, E, a[0], out[1]):", "while bump(out) % 7 and C:",
+            "for v in range((E) % 4, (E) % 9):", "for v in range((E) % 20, (E) % 4, -3):", "for v, n in zip((E, E), (n, E)):",
+        ]  # fmt: skip
+        head = self.filled(*heads, depth=1)
+        inner = [line for _ in range(2) for line in self.statement(indent + 4)]
+        if head.startswith("for"):
+            inner.append(f"{tab}    total = (total + v) % 1009")
+        elif head.startswith("while"):
+            inner += [f"{tab}    rounds += 1", f"{tab}    if rounds > 5:", f"{tab}        break"]
+        return [tab + head, *inner]
+
+    def text(self):
+        lines = ["    out[:] = 0", "    total = n = 1", "    rounds = 0", "    a, b = x[0], x[1]"]
+        for _ in range(self.choice.randint(2, 6)):
+            lines += self.statement(4)
+        return "\n".join([self.HEAD, "", "def written(x, out):", *lines, "    out[1] += total", ""])
+
+
+def views(choice, is_hostile):
+    """A function with effects, by guvectorize and as the function of a thread."""
+    text = ViewWriter(choice).text()
+    if is_hostile:
+        text = changed_python(text, choice)
+    is_kernel = not is_hostile and choice.random() < 0.5
+    text += "\n\ndef kernel(x, out):\n    k = jit.grid(1)\n    written(x[k], out[k])\n" if is_kernel else ""
+    x = np.array(choice.choices(INTEGERS, k=30)).reshape(5, 2, 3)
+    x = x[:, :, ::-1] if choice.random() < 0.3 else np.asfortranarray(x) if choice.random() < 0.3 else x
+
+    def run():
+        function = made(text)
+        expected = np.zeros((5, 3), "int64")
+        if not is_hostile:
+            with np.errstate(all="ignore"):
+                for row, out in zip(x, expected, strict=True):
+                    function(row, out)
+        if is_kernel:
+            out = iruka.zeros((5, 3), "int64")
+            jit.rawkernel()(made(text, "kernel"))((5,), (1,), (iruka.asarray(x), out))
+            return check(out, expected)
+        # the results have the extent n, which only the rows have
+        kernel = iruka.guvectorize(["void(int64[:,:], int64[:])"], "(m,n)->(n)")(function)
+        result = kernel(x)
+        if not is_hostile:
+            check(result, expected)
+
+    return text, run
+
+
 def rawkernel(choice, is_hostile):
     """A kernel whose threads compute, and exchange what they have computed."""
     shift, place = choice.randrange(1, 31), choice.randrange(32)
@@ -494,8 +621,11 @@ def reduction(choice, is_hostile):
 
 FORMS = {
     each.__name__: each
-    for each in (vectorize, guvectorize, rawkernel, fuse, slices, piecewise, raw_kernel, elementwise, reduction)
+    for each in (vectorize, guvectorize, views, rawkernel, fuse, slices, piecewise, raw_kernel, elementwise, reduction)
 }
+
+
+PYTHON_FORMS = {"vectorize", "guvectorize", "views", "rawkernel", "fuse", "slices"}  # whose C++ is not the user's
 
 
 def case_of(seed, number, only=()):
@@ -508,4 +638,4 @@ def case_of(seed, number, only=()):
     return name, text, run, is_hostile, choice
 
 
-__all__ = ["HEAD", "Mismatch", "Skipped", "case_of", "made"]
+__all__ = ["HEAD", "PYTHON_FORMS", "Mismatch", "Skipped", "case_of", "made"]
