@@ -115,9 +115,25 @@ def changes_local_arrays(x, y):
     return first, a[0], a[1], x > 0 and fill(a, 1.0) > 2 and a[0] in (fill(a, 1.0), x), a[0]
 
 
+TABLE = np.array([[1.0, 2.0, 3.0], [-4.0, 5.0, 0.5], [7.0, -8.0, 9.0]])
+
+
+def rows_of_a_table(x, y):
+    a, b, total, k = TABLE[0], TABLE[1], 0.0, 0
+    a, b = b, a
+    for value in a:
+        a, b = b, TABLE[2]
+        total = total * 0.5 + value * x
+    for value in TABLE[k]:
+        k += 1
+        total = total * 0.5 + value * a[int(y > 0)] - b[k % 3]
+    return total, a[0], b[0]
+
+
 FUNCTIONS = [
     named_twice, named_and_augmented, named_where_needed, named_in_tests, named_in_calls, loop_over_changed_variables,
     loop_over_many_changed_variables, arrays_of_callers, arrays_of_their_own_elements, changes_local_arrays,
+    rows_of_a_table,
 ]  # fmt: skip
 
 

@@ -294,13 +294,16 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         """The value as it is now, whatever is assigned later."""
         if value.items and isinstance(value.type, Tuple):
             return tuple_of([self.snapshot(item) for item in value.items], value.type)
-        is_view = isinstance(value.type, ArrayView) and not self._is_fixed(value)
+        is_view = isinstance(value.type, (ArrayView, Table)) and not self._is_fixed(value)
         if value.is_constant or not (value.is_number or is_view):
             return value
-        return Value(value.type, self.named(value.type.c_type, value.text), form=value.form)
+        c_type = f"{C_TYPES[value.type.dtype.name]} *" if isinstance(value.type, Table) else value.type.c_type
+        return Value(value.type, self.named(c_type, value.text), form=value.form)
 
     def _is_fixed(self, value: Value) -> bool:
         """Whether the text is a constant of C++, or a parameter to which nothing is assigned."""
+        if isinstance(value.type, Table) and value.text.isidentifier():
+            return value.text not in map(self.c_name, self.assigned_names)
         parameters = [(self.c_name(name), type) for name, type in self.arguments.items()
                       if name not in self.assigned_names]  # fmt: skip
         known = (text for name, type in parameters for text in self._texts(self._parts(name, type, self.part_name)))
@@ -408,7 +411,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if value is None:
             value = self.value(node.value)
         if len(node.targets) > 1:
-            if isinstance(value.type, Tuple) and has_array(value.type):
+            if has_array(value.type) and not isinstance(value.type, Table):
                 self.refuse(node, "an array has one name")
             value = self.snapshot(value)
         for target in node.targets:
@@ -629,8 +632,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         elif self.is_sequence(value):
             value = self.table(value, node)
         if isinstance(value.type, Table):
-            count = integer(str(value.type.shape[0]), Form(value.type.shape[0]))
-            return count, lambda k: self.table_part(value, k)
+            table = self.snapshot(value)
+            return integer(str(table.type.shape[0]), Form(table.type.shape[0])), lambda k: self.table_part(table, k)
         if isinstance(value.type, ArrayView):
             value = self.snapshot(value)
             take = self.row if value.type.ndim > 1 else lambda array, k, node: self.at(array, [k], node)
