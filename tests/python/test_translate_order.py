@@ -412,17 +412,17 @@ def test_a_view_that_does_not_exist(function):
     """A failed index of a helper is an IndexError; nothing reads the array that is not there."""
     made = iruka.guvectorize("void(float64[:,:], int64, float64[:])", "(m,n),()->()")(function)
     x = rng.normal(size=(5, 3, 2))
-    for k in (3, 2**62, -(2**63)):
+    for k in np.array([3, 2**62, -(2**63)]):
         with pytest.raises(IndexError):
             made(x, k)
     with pytest.raises(IndexError):
-        made(x[:, :0], 0)
+        made(x[:, :0], np.int64(0))
     with pytest.raises(IndexError):
-        made(x[:, :, :0], 0)
+        made(x[:, :, :0], np.int64(0))
     expected = np.zeros((5, 1))
     for k in range(5):
         function(x[k], 1, expected[k])
-    np.testing.assert_array_equal(made(x, 1), expected[:, 0])
+    np.testing.assert_array_equal(made(x, np.int64(1)), expected[:, 0])
 
 
 # Functions of threads

@@ -152,7 +152,7 @@ class Writer:
         name = f"k{self.fresh}"
         bounds = self.choice.choice(["4", "1, 5", "6, 0, -2", "abs(int(x)) % 4", "-2, abs(int(y)) % 3"])
         items = ", ".join(self.expression(self.choice.randint(0, 1)) for _ in range(self.choice.randint(1, 6)))
-        kinds = [f"for {name} in range({bounds}):", f"for {name} in (x, y, 3):", f"for {name} in ({items},):"]
+        kinds = [f"for {name} in range({bounds}):"] * 3 + [f"for {name} in (x, y, 3):", f"for {name} in ({items},):"]
         kinds.append(f"for {name}, _ in enumerate(({self.number()}, {self.number()})):")
         kinds.append(f"for {name}, _ in zip(({items},), (y, x, 1, 2)):")
         if self.arrays:
@@ -182,7 +182,8 @@ class Writer:
             self.line(f"{name} = np.array([{name}[1], {name}[2], {name}[0] + 1{dtype and ' - 1'}]{dtype})")
 
     def result(self):
-        return f"({self.expression(2)}) + 0"
+        """An expression of all that has a value, so that no fault stays in a variable."""
+        return f"({self.expression(2)})" + "".join(f" + {each} % 1009" for each in self.known)
 
     def text(self):
         if self.choice.random() < 0.3:
