@@ -208,9 +208,8 @@ class _Generalized(ArrayFunction):
     def _loop(self, given: list[Any], results: Any) -> _Loop:
         dtypes = self.dtypes_of(given)
         if not self.is_lazy:
-            for key, loop in self._loops.items():
-                if all(map(numpy.can_cast, dtypes, key)):
-                    return loop
+            if (found := self.fitting_loop(given)) is not None:
+                return found
             raise self.no_loop(dtypes, "; ".join(", ".join(map(str, key)) for key in self._loops))
         if results is None:
             raise TypeError(f"{self.__name__}: without signatures, the outputs must be given, which have the dtypes")

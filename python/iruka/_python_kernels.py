@@ -222,6 +222,18 @@ class ArrayFunction(_core.KernelDispatcher):
 
         return tuple(map(dtype_of, arguments))
 
+    def fitting_loop(self, arguments: list[Any]) -> Any:
+        """The first of the given loops whose inputs take these arguments by the rule 'safe'; None if there is none.
+
+        Python's numbers adapt to the arrays; if no loop takes them so, they have the dtypes of their own types.
+        """
+        own = tuple(numpy.dtype(getattr(each, "dtype", type(each))) for each in arguments)
+        for key in dict.fromkeys((self.dtypes_of(arguments), own)):
+            for inputs, loop in list(self._loops.items()):
+                if _can_cast(key, inputs):
+                    return loop
+        return None
+
     def dispatch(self, loop: Loop, arguments: list[Any], dtypes: tuple, on_host: bool) -> None:
         """Later calls with arguments of these types go to the loop's kernel without this class's checks."""
         if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in arguments):
@@ -232,6 +244,8 @@ class ArrayFunction(_core.KernelDispatcher):
             for inputs in {types, self.dtypes_of(arguments)}:
                 known = (inputs, dtypes, on_host)
                 if known in self._dispatched or not all(map(_is_plain_type, inputs)):
+                    continue
+                if inputs is not types and not _can_cast(inputs, dtypes):
                     continue
                 self._dispatched.add(known)
                 reports = on_host and loop.translation.can_fail
@@ -255,6 +269,11 @@ class ArrayFunction(_core.KernelDispatcher):
 
 def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex, numpy.generic))
+
+
+def _can_cast(dtypes: tuple[numpy.dtype, ...], to: tuple[numpy.dtype, ...]) -> bool:
+    """Whether the first dtypes of `to` take these by the rule 'safe'."""
+    return all(numpy.can_cast(each, target) for each, target in zip(dtypes, to, strict=False))
 
 
 def _is_plain_type(value: Any) -> bool:

@@ -143,9 +143,8 @@ class _Vectorized(ArrayFunction):
         if (loop := self._loops.get(key)) is not None:
             return loop
         if not self.is_lazy:
-            for inputs, candidate in list(self._loops.items()):
-                if all(map(numpy.can_cast, key, inputs)):
-                    return candidate
+            if (found := self.fitting_loop(arguments)) is not None:
+                return found
             raise self.no_loop(key, ", ".join(self.types))
         made = _Loop(self.py_func, key, None, self.__name__)
         with self._lock:

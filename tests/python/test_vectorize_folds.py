@@ -133,3 +133,19 @@ def test_numbers_in_a_layout_are_extents():
         np.testing.assert_array_equal(ends, [[0, 2], [0, 2]])
         with pytest.raises(ValueError, match="size 4 is different from 3"):
             scaled(np.ones(4), np.arange(4.0))
+
+
+def test_python_integers_are_integers_where_no_loop_takes_them_as_the_arrays():
+    @iruka.guvectorize(["void(float64[:, :], int64, float64[:])"], "(m,n),()->(n)")
+    def row(x, k, out):
+        for j in range(x.shape[1]):
+            out[j] = x[k, j]
+
+    power = iruka.vectorize(["float64(float64, int64)"])(lambda x, k: x**k)
+    x = np.arange(6.0).reshape(2, 3)
+    for _ in range(3):
+        np.testing.assert_array_equal(row(x, 1), x[1])
+        np.testing.assert_array_equal(power(x, 3), x**3)
+        for call in (lambda: row(x, 1.0), lambda: row(x, np.float64(1)), lambda: power(x, 2.5), lambda: power(x, x)):
+            with pytest.raises(TypeError, match="did not contain a loop"):
+                call()
