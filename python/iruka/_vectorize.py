@@ -121,6 +121,10 @@ class _Vectorized(ArrayFunction):
         letters = [(loop.inputs, loop.outputs) for loop in self._loops.values()]
         return ["->".join("".join(dtype.char for dtype in side) for side in sides) for sides in letters]
 
+    def is_current(self) -> bool:
+        """Whether the kernels were made with the globals and the outer variables that the function has now."""
+        return all(loop.translation.outer.are_same() for loop in list(self._loops.values()))
+
     def add(self, signature: Any) -> None:
         """Makes the kernel of another signature."""
         inputs, outputs = parse_signature(signature)
@@ -394,9 +398,12 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         )  # fmt: skip
 
     def _loop(self, key: tuple) -> _Loop | None:
-        if key not in self._loops:
+        loop = self._loops.get(key)
+        if key not in self._loops or (loop is not None and not loop.translation.outer.are_same()):
             outputs = None if self.otypes is None else tuple(map(numpy.dtype, self.otypes))
             try:
+                if outputs is not None and any(each.kind not in "biufcV" for each in outputs):
+                    raise TranslationError(f"otypes has {', '.join(map(str, outputs))}; kernels give numbers")
                 self._loops[key] = _Loop(self.pyfunc, key, outputs, self.pyfunc.__name__)
             except TranslationError as error:
                 warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)

@@ -5,6 +5,7 @@ import itertools
 import math
 import pickle
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -247,6 +248,57 @@ def test_numpys_vectorize():
     assert text.tolist() == [1, 2, 2]
     total = vectorize(np.sum, signature="(n)->()")
     assert total(np.ones((2, 3))).tolist() == [3, 3]
+
+
+FACTOR = 2
+
+
+def times_a_global(x):
+    return x * FACTOR
+
+
+def test_numpys_meaning_sees_globals_and_outer_variables_as_they_are():
+    global FACTOR
+    module = types.SimpleNamespace(offset=1.0)
+    table = {"bias": 1}
+    made, made_of_floats = iruka.vectorize(times_a_global), iruka.frompyfunc(times_a_global, 1, 1)
+    decorated = iruka.vectorize(["int64(int64)"])(times_a_global)
+    x = np.arange(5)
+    for factor in (2, 7, 2, 0.5, True):
+        FACTOR = factor
+        np.testing.assert_array_equal(made(x), np.vectorize(times_a_global)(x))
+        np.testing.assert_array_equal(made_of_floats(x * 1.0), np.vectorize(times_a_global)(x * 1.0))
+        np.testing.assert_array_equal(decorated(x), x * 2)  # Numba's meaning keeps what was there
+
+    def outer():
+        bias = 1
+
+        def inner(x):
+            return x + bias + module.offset + table["bias"] + times_a_global(x)
+
+        def assign(value):
+            nonlocal bias
+            bias = value
+
+        return inner, assign
+
+    inner, assign = outer()
+    made, expected = iruka.vectorize(inner), np.vectorize(inner)
+    np.testing.assert_array_equal(made(x), expected(x))
+    for change in (lambda: assign(100), lambda: setattr(module, "offset", 9.0), lambda: table.update(bias=-3.5)):
+        change()
+        np.testing.assert_array_equal(made(x), expected(x))
+    FACTOR = 11
+    np.testing.assert_array_equal(made(x), expected(x))
+    FACTOR = 2
+
+
+@pytest.mark.parametrize("otypes", ["O", [object]])
+def test_objects_are_made_by_python(otypes):
+    function = lambda x: x + 1
+    with pytest.warns(UserWarning, match="otypes has object"):
+        made = iruka.vectorize(function, otypes=otypes)(np.arange(4))
+    np.testing.assert_array_equal(made, np.vectorize(function, otypes=otypes)(np.arange(4)).astype(int))
 
 
 def test_vectorized_functions_are_objects():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 import types
 from typing import Any
@@ -12,29 +11,18 @@ import numpy
 from .._core import ElementwiseKernel, ndarray
 from .._numpy.conversion import asarray
 from .._numpy.creation import empty, zeros
-from .._numpy.shapes import broadcast_to, stack
+from .._numpy.shapes import broadcast_to
 from .._python_kernels import kernel_name
-from .._translate import translate
-from .._translate.number_types import ArrayView, Number
+from .._translate import Translation
+from .._translate.number_types import ArrayView, Number, Scalar
+from .._translate.numpy_scalars import promoted, translate_scalars
 from ..errors import TranslationError
-from .rebound import _codes
 
-
-def _check_arithmetic(function: types.FunctionType, dtype: numpy.dtype) -> None:
-    """Refuses what kernels compute in another way: small integers, which wrap in NumPy, and divisions of Python's
-    numbers, which raise ZeroDivisionError."""
-    is_wide = dtype.kind in "fc" and dtype.name != "float16" or dtype.name == "int64"
-    for code in _codes(function.__code__):
-        has_python_numbers = not {"float", "int", "math"}.isdisjoint(code.co_names)
-        divisor_is_constant = False
-        for instruction in dis.get_instructions(code):
-            operator = instruction.argrepr.rstrip("=") if instruction.opname == "BINARY_OP" else ""
-            if (operator or instruction.opname == "UNARY_NEGATIVE") and not is_wide and operator != "[]":
-                raise TranslationError(f"it computes with {dtype}, which kernels do in another width")
-            divides = operator in ("//", "%") or operator == "/" and has_python_numbers
-            if divides and not divisor_is_constant:
-                raise TranslationError("it divides numbers of Python, perhaps by zero")
-            divisor_is_constant = instruction.opname == "LOAD_CONST"
+LONG = 2  # iruka::python::kIsLong
+REASONS = {
+    1: "it raises an exception for some slices",
+    LONG: "its Python integers leave 64 bits for some slices, or their powers are floats",
+}
 
 
 def _extra(value: Any) -> tuple[Any, Any]:
@@ -42,7 +30,7 @@ def _extra(value: Any) -> tuple[Any, Any]:
     if isinstance(value, (bool, int, float, complex)):
         return value, Number(numpy.dtype(type(value)))
     if isinstance(value, numpy.generic):
-        return value, Number(value.dtype)
+        return value, Scalar(value.dtype)
     if isinstance(value, (numpy.ndarray, ndarray)) and value.ndim:
         array = asarray(value)
         return array, ArrayView(numpy.dtype(array.dtype), array.ndim, False)
@@ -58,47 +46,90 @@ def _arguments(function: types.FunctionType, arguments: tuple, keywords: dict) -
     return list(bound.args[1:])
 
 
-def by_kernel(function: Any, slices: ndarray, arguments: tuple, keywords: dict) -> ndarray:
-    """The results for all slices, whose last axes those of the result are. Raises TranslationError."""
+class SliceKernel:
+    """A function of slices as a kernel, for one combination of types."""
+
+    def __init__(self, function: types.FunctionType, dtype: numpy.dtype, kinds: tuple, first: ndarray):
+        try:
+            made = translate_scalars(function, (ArrayView(dtype, 1, False), *kinds))
+        except (AttributeError, KeyError, LookupError, RecursionError) as error:
+            raise TranslationError(str(error)) from error
+        if not made.results:
+            raise TranslationError("it gives no number")
+        _check_results(made, first)
+        self.outer, self.can_fail, self.count = made.outer, made.can_fail, len(made.results)
+        self.is_accepted = False  # its results were compared with the function's
+        parameters, parts = [f"raw {dtype} slices"], ["python::part_of<1>(slices, i)"]
+        for k, kind in enumerate(kinds):
+            is_number = isinstance(kind, Number)
+            parameters.append(f"{kind} x{k}" if is_number else f"raw {kind.dtype} x{k}")
+            parts.append(f"x{k}" if is_number else f"python::part_of<{kind.ndim}>(x{k}, i)")
+        names = [f"y{k}" for k in range(self.count)]
+        body = made.call(parts, names, [Number(numpy.dtype(first.dtype))] * self.count)
+        if self.can_fail:
+            body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMax(&has_failed[0], failed == {LONG} ? {LONG} : 1);"
+            parameters.append("raw _non_const int32 has_failed")
+        self._kernel = ElementwiseKernel(
+            ", ".join(parameters),
+            ", ".join(f"{first.dtype} {name}" for name in names),
+            body,
+            kernel_name(getattr(function, "__name__", "function")),
+            preamble=made.preamble,
+            options=("--fmad=false",),  # as NumPy rounds
+        )
+
+    def __call__(self, slices: ndarray, extra: list, first: ndarray) -> ndarray:
+        """The results for all slices. Raises TranslationError where the function raises an exception for some."""
+        outer = slices.shape[:-1]
+        given: list[Any] = [slices]
+        for value in extra:
+            if isinstance(value, ndarray):
+                value = broadcast_to(value, (*(1,) * len(outer), *value.shape))
+                value = broadcast_to(value, (*outer, *value.shape[len(outer) :]))
+            given.append(value)
+        with slices.device:
+            made = empty((*outer, self.count), first.dtype)
+            has_failed = zeros(1, "int32")
+        self._kernel(*given, *([has_failed] if self.can_fail else []), *(made[..., k] for k in range(self.count)))
+        if self.can_fail and (reason := int(has_failed[0])):
+            raise TranslationError(REASONS[reason])
+        return made.reshape((*outer, *first.shape))
+
+
+_known: dict[tuple, SliceKernel] = {}
+_MOST_KNOWN = 256
+
+
+def kernel_of(
+    function: Any, slices: ndarray, arguments: tuple, keywords: dict, first: ndarray, only_accepted: bool
+) -> tuple[SliceKernel, list[Any]]:
+    """The function's kernel, and what it takes besides the slices. Raises TranslationError where there is none."""
     if not isinstance(function, types.FunctionType):
         raise TranslationError("it is no Python function")
     dtype = numpy.dtype(slices.dtype)
-    _check_arithmetic(function, dtype)
     extra = [_extra(each) for each in _arguments(function, arguments, keywords)]
-    try:
-        translation = translate(function, (ArrayView(dtype, 1, False), *(kind for _, kind in extra)))
-    except (AttributeError, KeyError, LookupError, RecursionError) as error:
-        raise TranslationError(str(error)) from error
-    if not translation.results:
-        raise TranslationError("it gives no number")
-    outer = slices.shape[:-1]
-    parameters, parts, given = [f"raw {dtype} slices"], ["python::part_of<1>(slices, i)"], [slices]
-    for k, (value, kind) in enumerate(extra):
-        if isinstance(kind, Number):
-            parameters.append(f"{kind} x{k}")
-            parts.append(f"x{k}")
-        else:
-            parameters.append(f"raw {kind.dtype} x{k}")
-            parts.append(f"python::part_of<{kind.ndim}>(x{k}, i)")
-            value = broadcast_to(value, (*(1,) * len(outer), *value.shape))
-            value = broadcast_to(value, (*outer, *value.shape[len(outer) :]))
-        given.append(value)
-    names = [f"y{k}" for k in range(len(translation.results))]
-    body = translation.call(parts, names)
-    if translation.can_fail:
-        body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMax(&has_failed[0], 1);"
-        parameters.append("raw _non_const int32 has_failed")
-    kernel = ElementwiseKernel(
-        ", ".join(parameters),
-        ", ".join(f"{kind} {name}" for kind, name in zip(translation.results, names, strict=True)),
-        body,
-        kernel_name(getattr(function, "__name__", "function")),
-        preamble=translation.preamble,
-    )
-    with slices.device:
-        made = [empty(outer, kind.dtype) for kind in translation.results]
-        has_failed = zeros(1, "int32")
-    kernel(*given, *([has_failed] if translation.can_fail else []), *made)
-    if translation.can_fail and int(has_failed[0]):
-        raise TranslationError("it raises an exception for some slices")
-    return made[0] if len(made) == 1 and isinstance(translation.returned, Number) else stack(made, axis=-1)
+    kinds = tuple(kind for _, kind in extra)
+    key = function.__code__, dtype, kinds, numpy.dtype(first.dtype), first.shape
+    made = _known.get(key)
+    if made is not None and not made.outer.are_same(function):
+        made = None
+    if only_accepted and (made is None or not made.is_accepted):
+        raise TranslationError("no kernel of this function was accepted yet")
+    if made is None:
+        made = SliceKernel(function, dtype, kinds, first)
+        while len(_known) >= _MOST_KNOWN:
+            _known.pop(next(iter(_known)), None)
+        _known[key] = made
+    return made, [value for value, _ in extra]
+
+
+def _check_results(translation: Translation, first: ndarray) -> None:
+    """Refuses a function whose first result is none that the kernel would give."""
+    given = [option.dtype for kind in translation.results for option in getattr(kind, "options", (kind,))]
+    shape = () if isinstance(translation.returned, Number) else (len(translation.results),)
+    if first.shape != shape:
+        raise TranslationError(f"its first result has the shape {first.shape}, in a kernel {shape}")
+    if numpy.dtype(first.dtype) not in given and (not shape or first.dtype != promoted(given)):
+        raise TranslationError(f"its first result is {first.dtype}, in a kernel {' or '.join(map(str, given))}")
+    if first.dtype.kind != "c" and any(each.kind == "c" for each in given):
+        raise TranslationError(f"its first result is {first.dtype}, others are complex")

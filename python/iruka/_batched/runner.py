@@ -14,10 +14,10 @@ from .._core import ndarray
 from .._functions import elementwise
 from .._numpy.conversion import asarray, asnumpy
 from .._numpy.creation import empty, empty_like
-from .._numpy.shapes import expand_dims
+from .._numpy.shapes import expand_dims, stack
 from ..errors import CompileError, TranslationError
 from . import table
-from .kernels import by_kernel
+from .kernels import kernel_of
 from .rebound import Rebinding
 from .table import lift
 from .values import Diverges, Split, Tracer, Untraceable
@@ -35,7 +35,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: dict) -> ndarray:
     """function(slice, *arguments, **keywords) for each slice along the last axis; results take its place."""
     outer = slices.shape[:-1]
-    first = asarray(function(slices[(0,) * len(outer)], *arguments, **keywords))
+    first = _as_array(function(slices[(0,) * len(outer)], *arguments, **keywords))
     with slices.device:
         result = empty(outer + first.shape, first.dtype)
     if math.prod(outer) == 1:
@@ -52,8 +52,16 @@ def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: 
     line = _line(reason)
     warnings.warn(f"apply_along_axis calls {name} for each slice in Python{line}: {reason}", stacklevel=3)
     for place in ndindex(outer):
-        result[place] = first if not any(place) else asarray(function(slices[place], *arguments, **keywords))
+        result[place] = first if not any(place) else _as_array(function(slices[place], *arguments, **keywords))
     return result
+
+
+def _as_array(result) -> ndarray:
+    """A function's result. NumPy makes no array of a sequence of arrays of bfloat16."""
+    parts = result if isinstance(result, (tuple, list)) else ()
+    if any(isinstance(each, ndarray) and each.dtype.kind == "V" for each in parts):
+        return stack([asarray(each) for each in parts])
+    return asarray(result)
 
 
 def _line(error: BaseException) -> str:
@@ -70,34 +78,39 @@ def _line(error: BaseException) -> str:
 
 def _all_at_once(function, slices, arguments, keywords, first, result) -> None:
     """Fills the result. Raises Untraceable where the function has to be called for each slice."""
+    given = function, slices, arguments, keywords, first, result
     try:
-        _traced(function, slices, arguments, keywords, first, result, is_strict=True)
-        _check(function, slices, arguments, keywords, first, result)
-    except Untraceable as error:
-        reason = error
-    else:
-        return
-    try:
-        made = _fitting(by_kernel(function, slices, arguments, keywords), result)
-        _check(function, slices, arguments, keywords, first, made, _infinite_place(made, slices))
-    except (TranslationError, CompileError):
+        return _by_kernel(*given, only_accepted=True)
+    except (TranslationError, CompileError, Untraceable):
         pass
+    try:
+        _traced(*given, is_strict=True)
+        return _check(*given)
     except Untraceable as error:
         reason = error
-    else:
-        result[...] = made
-        return
+    no_kernel: BaseException
+    try:
+        return _by_kernel(*given)
+    except (TranslationError, CompileError) as error:
+        no_kernel = error
+    except Untraceable as untraceable:
+        reason = no_kernel = untraceable
     if not isinstance(reason, Diverges):
         raise reason
-    _traced(function, slices, arguments, keywords, first, result, is_strict=False)
-    _check(function, slices, arguments, keywords, first, result)
+    try:
+        _traced(*given, is_strict=False)
+        _check(*given)
+    except Untraceable as error:
+        raise Untraceable(f"{error}; and it is no kernel: {no_kernel}").with_traceback(error.__traceback__) from None
 
 
-def _fitting(made: ndarray, result: ndarray) -> ndarray:
-    """The results of a kernel, whose floats may be wider than those of NumPy's loop."""
-    if made.shape != result.shape or made.dtype != result.dtype and {made.dtype.kind, result.dtype.kind} != {"f"}:
-        raise TranslationError("its results have other dtypes in a kernel")
-    return made
+def _by_kernel(function, slices, arguments, keywords, first, result, only_accepted: bool = False) -> None:
+    """Fills the result by a kernel; one that an earlier call has accepted need not be tried after the trace."""
+    kernel, extra = kernel_of(function, slices, arguments, keywords, first, only_accepted)
+    made = kernel(slices, extra, first)
+    _check(function, slices, arguments, keywords, first, made, _infinite_place(made, slices))
+    kernel.is_accepted = True
+    result[...] = made
 
 
 def _infinite_place(made: ndarray, slices: ndarray) -> list[tuple[int, ...]]:
@@ -118,7 +131,7 @@ def _check(function, slices, arguments, keywords, first, result, places=()) -> N
     for place in (start, end, *places):
         expected = empty_like(first)
         try:
-            expected[...] = first if place == start else asarray(function(slices[place], *arguments, **keywords))
+            expected[...] = first if place == start else _as_array(function(slices[place], *arguments, **keywords))
         except Exception as error:  # which the loop raises, if no slice before raises another
             raise Untraceable(f"{type(error).__name__}: {error}") from None
         if not _is_close(asnumpy(result[place]), asnumpy(expected), scale):

@@ -111,7 +111,8 @@ class frompyfunc:
             return None
         from .._vectorize import vectorize  # loaded on first use
 
-        if self._kernel is None:
+        if self._kernel is None or not self._kernel.is_current():
+            self._has_kernel.clear()
             decorated: Any = vectorize(target="cpu")
             self._kernel = decorated(self._source)
         try:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import TranslationError
 from .bounds import Form
 from .nested import Nested
 from .number_types import C_TYPES, ArrayView, Number, Object, Tuple, is_tuple, known_of, number
+from .source import OuterValues
 from .statements import FunctionTranslator
 from .values import Value
 
@@ -27,6 +29,7 @@ class Program:
     """The C++ functions that one translation needs: those that the translated function calls come before it."""
 
     translator = FunctionTranslator
+    header = HEADER
 
     def __init__(self, has_own_arrays: bool = False) -> None:
         self.texts: list[str] = []
@@ -37,6 +40,7 @@ class Program:
         self.under_way: list[Any] = []
         self.extents: dict[str, Form] = {}  # of axes, by their names
         self.has_own_arrays = has_own_arrays
+        self.outer: OuterValues = None  # type: ignore[assignment]  # of the first function
 
     def c_type(self, type: Any) -> str:
         """A number's C++ type, or the structure of a tuple."""
@@ -58,6 +62,8 @@ class Program:
         node: Any = None,
     ) -> FunctionTranslator:
         """The function for these types of arguments, translated at its first use."""
+        if self.outer is None and isinstance(function, types.FunctionType):
+            self.outer = OuterValues(function)
         key = function, arguments, known_of(arguments)
         if key in self.under_way:
             message = f"{function.__name__}() calls itself; a kernel has no recursion, use a loop"
@@ -82,15 +88,21 @@ class Translation:
     raised. With `has_own_arrays`, no written array shares memory with another one; each is given with its address.
     """
 
-    def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...], has_own_arrays: bool = False):
-        program = Program(has_own_arrays)
+    def __init__(
+        self,
+        function: types.FunctionType,
+        arguments: tuple[Any, ...],
+        has_own_arrays: bool = False,
+        program: Program | None = None,
+    ):
+        program = program or Program(has_own_arrays)
         made = program.function(function, arguments)
         results = made.returned.items if is_tuple(made.returned) else (made.returned,)
         if made.returned != Object(None) and not all(isinstance(each, Number) for each in results):
             made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns numbers or tuples of numbers")
-        self.returned, self.can_fail = made.returned, made.can_fail
+        self.returned, self.can_fail, self.outer = made.returned, made.can_fail, program.outer
         self._program, self._function, self._name = program, made, made.name
-        self.preamble = HEADER + "".join(program.texts)
+        self.preamble = program.header + "".join(program.texts)
 
     def refuse_results(self, message: str) -> None:
         """Raises TranslationError with this message where the function returns something."""
@@ -106,15 +118,19 @@ class Translation:
             return ()
         return self.returned.items if isinstance(self.returned, Tuple) else (self.returned,)
 
-    def call(self, inputs: list[str], outputs: list[str]) -> str:
-        """Statements that compute the outputs from the inputs."""
+    def call(self, inputs: list[str], outputs: list[str], types: Sequence[Number] = ()) -> str:
+        """Statements that compute the outputs, converted to `types` where they are given, from the inputs."""
         given = [*inputs, "failed"] if self.can_fail else inputs
         call = f"{self._name}({', '.join(given)})"
         if isinstance(self.returned, Object):
             return f"{call};"
+        to = types or self.results
         if not isinstance(self.returned, Tuple):
-            return f"{outputs[0]} = {call};"
-        lines = [f"{name} = result.item_{k};" for k, name in enumerate(outputs)]
+            return f"{outputs[0]} = {Value(self.returned, call).as_type(to[0])};"
+        lines = [
+            f"{name} = {Value(kind, f'result.item_{k}').as_type(to[k])};"
+            for k, (name, kind) in enumerate(zip(outputs, self.results, strict=True))
+        ]
         return "\n".join([f"const {self._program.c_type(self.returned)} result = {call};", *lines])
 
 

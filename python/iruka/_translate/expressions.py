@@ -34,8 +34,6 @@ from .number_types import (
     is_whole,
     is_wide,
     part_of,
-    unified,
-    unify,
 )
 from .order import Order
 from .tables import Table, Tables
@@ -92,6 +90,8 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
 
 class Expressions(Order, Tables):
     """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
+
+    program: Any
 
     @abc.abstractmethod
     def failure(self) -> str: ...
@@ -372,7 +372,7 @@ class Expressions(Order, Tables):
 
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
         """`test ? a : b` in the type of both."""
-        type = unify(a.type, b.type)
+        type = self.unify(a.type, b.type)
         if type is None:
             self.refuse(node, f"both sides need one type, not {a.type} and {b.type}")
         if isinstance(type, Tuple):
@@ -393,9 +393,11 @@ class Expressions(Order, Tables):
     def attribute(self, value: Value, node: ast.Attribute) -> Value:
         if isinstance(value.type, Object):
             try:
-                return constant(getattr(value.constant, node.attr))
+                found = getattr(value.constant, node.attr)
             except AttributeError as error:
                 self.refuse(node, str(error))
+            self.program.outer.add_attribute(value.constant, node.attr, found)
+            return constant(found)
         if isinstance(value.type, ArrayView) and node.attr in ("shape", "ndim", "size", "dtype"):
             lengths = [self.length(value, axis) for axis in range(value.type.ndim)]
             known = {"ndim": value.type.ndim, "dtype": value.type.dtype}
@@ -438,7 +440,7 @@ class Expressions(Order, Tables):
             self.refuse(node, f"an index must be an integer, not {index.type}")
         if value.is_constant and (len(value.items) > MOST_CHOICES or not all(item.is_number for item in value.items)):
             return self.table_element(self.table(value, node), index, node)
-        type = unified(value.type.items)
+        type = self.unified(value.type.items)
         if not isinstance(type, Number):
             self.refuse(node, f"the elements of {value.type} have different types, so their index must be a constant")
         items = ", ".join(item.as_type(type) for item in value.items)
@@ -684,7 +686,7 @@ class Expressions(Order, Tables):
             self.refuse(node, "min() and max() take numbers")
         result = items[0]
         for item in items[1:]:
-            type = unify(result.type, item.type)
+            type = self.unify(result.type, item.type)
             made = Value(type, f"python::{name}({result.as_type(type)}, {item.as_type(type)})")
             result = self.with_extreme(name, result, item, made) if is_whole(type) else made
         return result

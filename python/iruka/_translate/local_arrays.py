@@ -10,7 +10,7 @@ import numpy
 
 from .expressions import Expressions
 from .functions import of_iruka
-from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple, unified
+from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple
 from .values import Value, constant, tuple_of
 
 _ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
@@ -76,7 +76,7 @@ class LocalArrays(Expressions):
     def _filled(self, bound: dict[str, Value], node: ast.AST) -> Value:
         rows = bound["object"]
         shape, items = self._flattened(rows, node)
-        joined = unified(item.type for item in items) if items else FLOAT
+        joined = self.unified(item.type for item in items) if items else FLOAT
         if not isinstance(joined, Number):
             self.refuse(node, "the elements of an array must be numbers")
         return Value(LocalArray(self.dtype_of(bound, joined.dtype, node), shape), constant=None, items=tuple(items))

@@ -50,6 +50,7 @@ class _NestedSource(Source):
 
     def __init__(self, function: Nested, names: _Names, outer: Source):
         self.outer, self.code, self.file, self.indent = outer, outer.code, outer.file, outer.indent
+        self.owner = outer.owner
         self.name, self.tree, self.free = function.__name__, function.tree, function.free
         self._locals = names.bound | set(function.free)
 

@@ -23,6 +23,7 @@ C_TYPES = {
     "uint32": "uint32_t",
     "uint64": "uint64_t",
     "float16": "float16",
+    "bfloat16": "bfloat16",
     "float32": "float",
     "float64": "double",
     "complex64": "complex<float>",
@@ -47,10 +48,29 @@ class Number:
 
     @property
     def kind(self) -> str:
-        return self.dtype.kind
+        return "f" if self.dtype.name == "bfloat16" else self.dtype.kind
 
     def __str__(self):
         return self.dtype.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Scalar(Number):
+    """A scalar of NumPy, where they and Python's numbers are told apart (numpy_scalars.py)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OneOf(Number):
+    """A number whose type, one of several, is known when the kernel runs. `dtype` holds them all."""
+
+    options: tuple[Number, ...] = ()
+
+    @property
+    def c_type(self) -> str:
+        return f"python::OneOf<{', '.join(option.c_type for option in self.options)}>"
+
+    def __str__(self):
+        return " or ".join(map(str, self.options))
 
 
 @dataclasses.dataclass(frozen=True)

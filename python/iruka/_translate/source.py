@@ -11,7 +11,63 @@ from typing import Any, NoReturn
 
 from ..errors import TranslationError
 
+_MOST_COMPARED = 4096  # elements
 TOO_DEEP = "is nested too deeply; divide it among variables or functions"
+
+
+class OuterValues:
+    """What a translation has read outside the function: globals, variables of outer functions, attributes, elements.
+
+    Python reads them at each call, so that a kernel stands for the function as long as they are the same.
+    """
+
+    def __init__(self, function: types.FunctionType):
+        self._root = function
+        self._names: dict[tuple, Any] = {}
+        self._attributes: dict[tuple, tuple] = {}
+        self._contents: dict[int, tuple] = {}  # of lists and arrays, which may change in place
+
+    def add_name(self, function: types.FunctionType, name: str, value: Any) -> None:
+        place = function.__code__.co_freevars.index(name) if name in function.__code__.co_freevars else -1
+        if place >= 0 or name in function.__globals__:
+            self._names[None if function is self._root else function, name, place] = value
+            self._add_contents(value)
+
+    def add_attribute(self, owner: Any, name: str, value: Any) -> None:
+        self._attributes[id(owner), name] = owner, value
+        self._add_contents(value)
+
+    def _add_contents(self, value: Any) -> None:
+        if isinstance(value, (list, tuple, dict)) or hasattr(value, "__array__"):
+            self._contents[id(value)] = value, _contents(value)
+
+    def are_same(self, function: types.FunctionType | None = None) -> bool:
+        """Whether they are for `function`, which has the code of the translated one, what they were."""
+        root = function or self._root
+        try:
+            for (owner, name, place), value in self._names.items():
+                owner = root if owner is None else owner
+                found = owner.__globals__[name] if place < 0 else (owner.__closure__ or ())[place].cell_contents
+                if found is not value and not _is_equal(found, value):
+                    return False
+            for (_, name), (owner, value) in self._attributes.items():
+                found = getattr(owner, name)
+                if found is not value and not _is_equal(found, value):
+                    return False
+            return all(_contents(each) == before for each, before in self._contents.values())
+        except (AttributeError, LookupError, TypeError, ValueError):  # it is gone
+            return False
+
+
+def _contents(value: Any) -> Any:
+    """What is compared of a list or an array; of what is too large for a kernel, something that equals nothing."""
+    if isinstance(value, (list, tuple, dict)):
+        return repr(value) if len(value) <= _MOST_COMPARED else object()
+    return repr((str(value.dtype), value.shape, value.tolist())) if value.size <= _MOST_COMPARED else object()
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and type(a) in (int, str, bytes, types.CodeType, types.BuiltinFunctionType) and a == b
 
 
 def _parsed(text: str) -> ast.Module:
@@ -31,7 +87,7 @@ class Source:
     """
 
     def __init__(self, function: types.FunctionType):
-        self.function = function
+        self.function = self.owner = function  # the owner has the globals and the closure
         self.free: tuple[str, ...] = ()  # variables of an outer function, which are further parameters
         self.code = function.__code__
         self.file = self.code.co_filename

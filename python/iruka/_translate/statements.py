@@ -29,8 +29,6 @@ from .number_types import (
     has_array,
     is_whole,
     known_of,
-    unified,
-    unify,
 )
 from .order import assigned_if
 from .source import TOO_DEEP, Source
@@ -246,9 +244,11 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if self.source.is_local(name):
             self.refuse(node, f"{name!r} is used before it has a value")
         try:
-            return constant(self.source.outer_value(name))
+            value = self.source.outer_value(name)
         except KeyError:
             self.refuse(node, f"the name {name!r} is not defined")
+        self.program.outer.add_name(self.source.owner, name, value)
+        return constant(value)
 
     def _parts(self, name: str, type: Any, part_name: Callable[[str, int], str]) -> Value:
         """A variable; a tuple's elements have names of their own, or are fields of a structure."""
@@ -262,7 +262,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
     def assign_name(self, name: str, type: Any, node: ast.AST) -> Any:
         """Widens the variable's type for a value of `type`, and returns it."""
         if name in self.variables:
-            both = unify(self.variables[name], type)
+            both = self.unify(self.variables[name], type)
             if both is None:
                 before = self.variables[name]
                 self.refuse(node, f"{name!r} would be {type} here and is {before} elsewhere; use two names")
@@ -368,7 +368,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self._return(constant(None) if node.value is None else self.returned_value(self.value(node.value), node), node)
 
     def _return(self, value: Value, node: ast.AST) -> None:
-        both = value.type if self.returned is None else unify(self.returned, value.type)
+        both = value.type if self.returned is None else self.unify(self.returned, value.type)
         if both is None or has_array(both) or (isinstance(both, Object) and both != Object(None)):
             message = f"it returns {value.type} here" + ("" if both else f" and {self.returned} elsewhere")
             self.refuse(node, message + "; a kernel returns numbers or tuples of numbers")
@@ -652,7 +652,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
         """Many numbers as an array, in which a loop finds the k-th at once."""
-        joined = unified(item.type for item in items)
+        joined = self.unified(item.type for item in items)
         if not isinstance(joined, Number):
             return None
         name = self.temporary()
@@ -662,7 +662,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
     def _kth(self, items: tuple[Value, ...], k: Value, node: ast.AST) -> Value:
         if not items:
             return constant(0)
-        joined = unified(item.type for item in items)
+        joined = self.unified(item.type for item in items)
         if isinstance(joined, Tuple):
             columns = zip(*(item.items for item in items), strict=True)
             return tuple_of([self._kth(column, k, node) for column in columns], joined)
@@ -758,6 +758,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         return [] if isinstance(value.type, Object) else [value.text]
 
     def matched(self, function, arguments, keywords, node) -> list[Value]:
+        for part in ("__code__", "__defaults__"):
+            self.program.outer.add_attribute(function, part, getattr(function, part))
         return self.bound_to(function, inspect.signature(function, follow_wrapped=False), arguments, keywords, node)
 
     def bound_to(self, function, signature, arguments, keywords, node) -> list[Value]:

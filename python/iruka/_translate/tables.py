@@ -6,13 +6,14 @@ import abc
 import ast
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any, NoReturn
 
 import numpy
 
 from .._core import ndarray
-from .number_types import C_TYPES, INT, LocalArray, Number, Object, is_tuple, is_whole, number, unified
+from .number_types import C_TYPES, INT, LocalArray, Number, Object, is_tuple, is_whole, number, unified, unify
 from .values import Value, constant, integer, literal
 
 MOST_ELEMENTS = 4096
@@ -42,6 +43,14 @@ class Tables(abc.ABC):
     def _item(self, value: Value, node: ast.Subscript) -> Value: ...
     @abc.abstractmethod
     def place_of(self, shape: tuple[int, ...], indices: list[Value], node: ast.AST) -> str: ...
+
+    def unify(self, a: Any, b: Any) -> Any:
+        """The type that holds values of both types; None where there is none."""
+        return unify(a, b)
+
+    def unified(self, types: Iterable[Any]) -> Any:
+        """The type that holds values of all these types; None where there is none."""
+        return reduce(lambda a, b: a if a is None else self.unify(a, b), types)
 
     @staticmethod
     def is_sequence(value: Value) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from .bounds import Form
-from .number_types import INT, NATURAL, Closure, Number, Object, Tuple, of_python, part_of
+from .number_types import INT, NATURAL, Closure, Number, Object, OneOf, Tuple, of_python, part_of
 
 UNKNOWN = object()
 
@@ -45,6 +45,8 @@ class Value:
         """The text, converted to another type of number."""
         if self.type == type:
             return self.text
+        if isinstance(type, OneOf) or isinstance(self.type, OneOf):
+            return _between_options(self, type)
         if self.is_constant:
             return literal(self.constant, type)
         if type.dtype.kind == "b":
@@ -54,6 +56,20 @@ class Value:
         if type.dtype.kind == "c" and self.type.dtype.kind != "c":
             return f"{type.c_type}(({part_of(type).c_type}){self.text})"
         return f"(({type.c_type}){self.text})"
+
+
+def _between_options(value: Value, type: Number) -> str:
+    """Conversion to or from a number of one of several types."""
+    if not isinstance(value.type, OneOf):
+        assert isinstance(type, OneOf)
+        place = type.options.index(value.type)
+        return f"{type.c_type}{{{place}, {'{}, ' * place}{value.text}}}"
+    name = value.text if value.text.isidentifier() else "number"
+    text = ""
+    for k, option in reversed(list(enumerate(value.type.options))):
+        converted = Value(option, f"{name}.v{k}").as_type(type)
+        text = f"({name}.kind == {k} ? {converted} : {text})" if text else converted
+    return text if name == value.text else f"([&](const auto &number) {{ return {text}; }}({value.text}))"
 
 
 def literal(value: Any, type: Number | None = None) -> str:
