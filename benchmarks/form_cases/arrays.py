@@ -29,13 +29,21 @@ def total(xp, x, y):
     return (x * y).sum()
 
 
+def column_sums(xp, x, y):
+    return (x * y).sum(axis=0)
+
+
+def column_ranges(xp, x, y):
+    return (x * y).max(axis=0) - (x * y).min(axis=0)
+
+
 def softmax(xp, x, y):
     e = xp.exp(x - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
 
 ELEMENTWISE = (squared_difference, gelu, masked)
-FUSED = (*ELEMENTWISE, length, total, softmax)
+FUSED = (*ELEMENTWISE, length, total, column_sums, column_ranges, softmax)
 
 
 def numbas(function):

@@ -347,7 +347,7 @@ void KernelLaunch::pack_dividers(ArgumentBlock& block) const {
 }
 
 int64_t KernelLaunch::scratch_bytes(Dtype dtype) const {
-  return (stages_->batch * itemsize(dtype) + kLineBytes - 1) / kLineBytes * kLineBytes;
+  return (stages_->batch * stages_->words * itemsize(dtype) + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
 int64_t KernelLaunch::scratch_bytes() const {

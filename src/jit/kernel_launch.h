@@ -17,6 +17,7 @@ struct StageCall {
   int64_t slice = 1;          ///< elements of each slice
   int64_t batch = 0;          ///< of LoopForm::slices: elements of a batch, all of its slices
   bool has_scratch = false;   ///< whether intermediate arrays exist for a batch at a time; their arguments are scalars
+  int64_t words = 1;          ///< of scratch: items of its dtype that an element has
   Dims groups{};              ///< extents of groups of axes that are all of slices or all across them, in turn
   bool begins_inside = true;  ///< whether the first group is of slices
   int64_t step = 0;           ///< of a stage that is launched

@@ -114,7 +114,7 @@ class KernelWriter {
         arguments += ", " + parameter.name;
       }
     });
-    if (!elements().empty())
+    if (!elements().empty() && signature_.slicing != kLoneSlice)  // there, the loop ends before such elements
       out_ +=
           "if (iruka_at_slice.place_ >= " + width_name() + "(" + width_arguments("iruka_at_slice") + ")) continue;\n";
     out_ += element_name() + "(" + arguments + ");\n";

@@ -1,6 +1,9 @@
 // ReductionKernel from C++, and that its plans reach every element once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "iruka/reduction_kernel.h"
@@ -63,10 +66,9 @@ TEST(ReductionKernel, IndexesEveryAxisWithoutReduceDims) {
             (std::vector<int64_t>{102, 122, 142}));
 }
 
-/// Blocks of `length` of which the last takes the rest reach all of `extent`, and none is empty.
+/// None of the blocks of `length`, of which the last takes the rest, is empty.
 void expect_covers(int64_t extent, int64_t blocks, int64_t length) {
   EXPECT_GE(blocks, 1);
-  EXPECT_LE(blocks * length, std::max<int64_t>(extent, length));
   if (blocks == 1) return;
   EXPECT_GE(length, 1);
   EXPECT_LT((blocks - 1) * length, extent);
@@ -79,7 +81,13 @@ void expect_plan(const ops::ReductionSizes& sizes, int64_t n) {
   expect_covers(n, sizes.blocks, sizes.length);
   expect_covers(sizes.outer, sizes.groups, sizes.group_length);
   // Every lane has an element, so that a reduction without identity has something to start from.
-  EXPECT_LE(sizes.lanes, sizes.blocks == 1 ? n : sizes.length);
+  EXPECT_LE(sizes.lanes, sizes.blocks == 1 ? n : std::min(sizes.length, n - (sizes.blocks - 1) * sizes.length));
+  if (sizes.passes == 0) return;
+  EXPECT_GE(sizes.blocks * sizes.length, n);  // no block takes more passes than the first
+  EXPECT_GE(sizes.passes * ops::kReductionPass * sizes.lanes, sizes.length * sizes.group_length);
+  const int64_t columns = sizes.lanes > 1 ? sizes.width / sizes.lanes : sizes.strips * sizes.width;
+  EXPECT_GE(columns, sizes.inner);
+  EXPECT_LT(columns - sizes.width, sizes.inner);
 }
 
 const ops::ReductionPlanning& planning_of(DeviceKind kind) {
@@ -89,16 +97,18 @@ const ops::ReductionPlanning& planning_of(DeviceKind kind) {
 TEST(ReductionKernel, PlansReachEveryElementAndEnd) {
   constexpr int64_t kExtents[] = {1, 2, 3, 15, 31, 64, 100, 257, 1000, 16385, 1'000'003, 3'000'000'000};
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda})
-    for (const bool by_columns : {false, true})
+    for (const auto& [by_columns, is_flat] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)})
       for (const int64_t outputs : kExtents)
         for (const int64_t n : kExtents)
           for (const int64_t outer : {1, 7, 5000}) {
-            const ops::ReductionSizes first = planning_of(kind).map(outputs, outputs, n, outer, by_columns);
+            ops::ReductionWork work{outputs, outputs, n, outer, by_columns, is_flat && outer == 1};
+            const ops::ReductionSizes first = planning_of(kind).map(work);
             expect_plan(first, n);
             int64_t left = first.partials();
             int launches = 1;
             for (; left > 1; ++launches) {
-              const ops::ReductionSizes next = planning_of(kind).join(outputs, left, by_columns);
+              work = {.outputs = outputs, .inner = outputs, .n = left, .by_columns = by_columns};
+              const ops::ReductionSizes next = planning_of(kind).join(work);
               expect_plan(next, left);
               ASSERT_LT(next.partials(), left);
               left = next.partials();
@@ -110,7 +120,8 @@ TEST(ReductionKernel, PlansReachEveryElementAndEnd) {
 TEST(ReductionKernel, GpusLaunchWholeWarps) {
   for (const int64_t n : {4, 9, 40, 1000, 100'000})
     for (const int64_t outputs : {1, 3, 77, 5000}) {
-      const ops::ReductionSizes sizes = planning_of(DeviceKind::cuda).map(outputs, outputs, n, 1, false);
+      const ops::ReductionSizes sizes =
+          planning_of(DeviceKind::cuda).map({.outputs = outputs, .inner = outputs, .n = n});
       if (sizes.lanes > 1) {
         EXPECT_EQ(sizes.units() % 32, 0);
       }

@@ -14,7 +14,7 @@ from ..errors import ShapeError, ValueError
 from .arrays import FusedArray
 from .graph import Graph, Node, Place
 from .numbers import FusedNumber
-from .reductions import MOMENTS, OWN, texts
+from .reductions import JOINED, MOMENTS, MOST_JOINED, OWN, joined, texts
 
 _LEAVES = ("argument", "view", "reduce")
 
@@ -318,23 +318,27 @@ class Plan:
         self._texts[node] = self.line(f"{function}({x}, axis={axis}, keepdims={keepdims}{extras})")
 
     def _reduce(self, node: Node) -> None:
-        """One kernel: what comes before the reduction, the reduction, and what comes after it."""
-        name, axes, keepdims, extra = node.data
-        (x,) = node.inputs
-        stored = self._stored[node]
-        if stored == [node] and self.is_stored(x) and not (extra and name not in MOMENTS):
+        """One kernel: what comes before reductions of one shape, the reductions, and what comes after them."""
+        _, axes, keepdims, _ = node.data
+        for each in _in_order(node.inputs[0], self.is_stored):
+            if self.is_stored(each):
+                self.text_of(each)
+        nodes = self._joined_with(node)
+        if len(nodes) == 1 and self._is_own(node):
             self._call_reduction(node)
             return
         before = Body(self, self.is_stored)
-        value = before.value(x)
-        made = texts(name, x.dtype, node.dtype, extra)
-        map_expr = (
-            f"[&]() {{ {''.join(before.lines)}return {made.map(value)}; }}()" if before.lines else made.map(value)
-        )
+        values = [before.value(each.inputs[0]) for each in nodes]
+        made = joined([texts(each.data[0], each.inputs[0].dtype, each.dtype, each.data[3]) for each in nodes])
+        mapped = made.map(values)
+        map_expr = f"[&]() {{ {''.join(before.lines)}return {mapped}; }}()" if before.lines else mapped
         after = Body(self, lambda each: False)
         after.parameters = before.parameters
-        after.known(node, "reduced")
-        first = f"const {_core._type_text(node.dtype)} reduced = {made.finish('a')};\n"
+        first = ""
+        for k, (each, finished) in enumerate(zip(nodes, made.finish("a"), strict=True)):
+            after.known(each, f"reduced{k}")
+            first += f"const {_core._type_text(each.dtype)} reduced{k} = {finished};\n"
+        stored = [each for node in nodes for each in self._stored[node]]
         results = [after.value(each) for each in stored]
         assigned = "".join(f"y{k} = {result};\n" for k, result in enumerate(results))
         kernel = _reduction_kernel(
@@ -346,6 +350,36 @@ class Plan:
         variable = self.line(call)
         for k, each in enumerate(stored):
             self._texts[each] = f"{variable}[{k}]" if len(stored) > 1 else variable
+
+    def _is_own(self, node: Node) -> bool:
+        """Whether Iruka's reduction of an array computes the node."""
+        name, _, _, extra = node.data
+        return self._stored[node] == [node] and self.is_stored(node.inputs[0]) and not (extra and name not in MOMENTS)
+
+    def _joined_with(self, node: Node) -> list[Node]:
+        """The node and the reductions of the same elements that one pass over the arrays can compute with it."""
+        nodes = [node]
+        if not self._may_join(node):
+            return nodes
+        for other in self._stored:
+            if (
+                self._may_join(other)
+                and other.data[1:3] == node.data[1:3]
+                and other.inputs[0].shape == node.inputs[0].shape
+                and other.inputs[0].ndim == node.inputs[0].ndim
+                and other not in nodes
+                and other not in self._texts
+                and len(nodes) < MOST_JOINED
+                and all(map(self._is_computed, _in_order(other.inputs[0], lambda each: False)))
+            ):
+                nodes.append(other)
+        return nodes
+
+    def _may_join(self, node: Node) -> bool:
+        return node.data[0] in JOINED and node not in self.graph.exponents  # these are looked at before all else
+
+    def _is_computed(self, node: Node) -> bool:
+        return node.kind != "reduce" or all(each in self._texts for each in self._stored.get(node, (node,)))
 
     # Checks
 

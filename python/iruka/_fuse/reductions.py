@@ -21,6 +21,12 @@ _WITH_INITIAL = {
 }  # fmt: skip
 
 
+# Reductions of the same elements that one kernel computes together, and how many: their values are a structure of at
+# most 64 bytes.
+JOINED = {"sum", "prod", "mean", "min", "max", "nanmin", "nanmax", "any", "all", "count_nonzero"}
+MOST_JOINED = 4
+
+
 class Over(NamedTuple):
     """The axes of a reduction, None for all, and whether they stay with extent 1."""
 
@@ -173,6 +179,46 @@ def texts(name: str, dtype: str, result: str, extra: float) -> Texts:
 
     sign, start = ("*", "1") if name == "prod" else ("+", "0")
     return Texts(wide, lambda value: _core._cast_text(dtype, wide, value), f"a {sign} b", start, finish)
+
+
+def joined(parts: list[Texts]) -> Texts:
+    """The reductions as one, whose `map` takes a list of values and whose `finish` gives one."""
+    if len(parts) == 1:
+        (part,) = parts
+        return part._replace(map=lambda values: part.map(values[0]), finish=lambda value: [part.finish(value)])
+    types = _members([part.reduce_type for part in parts])
+    members = "".join(f"{type} v{k}; " for k, type in enumerate(types))
+    steps = "".join(
+        f"  {{ const {type} a = one.v{k}, b = other.v{k}; both.v{k} = {part.combine}; }}\n"
+        for k, (type, part) in enumerate(zip(types, parts, strict=True))
+    )
+    starts = [f"({type})({part.identity})" for type, part in zip(types, parts, strict=True)]
+    has_all = all(part.identity is not None for part in parts)
+    preamble = f"""
+struct fused_values {{ {members}}};
+__device__ fused_values fused_both(fused_values one, fused_values other) {{
+  fused_values both;
+{steps}  return both;
+}}
+"""
+
+    def mapped(values):
+        return f"fused_values{{{', '.join(part.map(value) for part, value in zip(parts, values, strict=True))}}}"
+
+    return Texts(
+        "fused_values", mapped, "fused_both(a, b)", f"fused_values{{{', '.join(starts)}}}" if has_all else None,
+        lambda value: [
+            part.finish(f"(({_core._type_text(part.reduce_type)})({value}.v{k}))") for k, part in enumerate(parts)
+        ], preamble,
+    )  # fmt: skip
+
+
+def _members(dtypes: list[str]) -> list[str]:
+    """The C++ types of a structure's members. Members of one size are loaded side by side; others are made wider."""
+    if len({numpy.dtype(dtype).itemsize for dtype in dtypes}) > 1:
+        wide = {"f": "float64", "i": "int64", "u": "int64"}
+        dtypes = [wide.get(numpy_kind(dtype), dtype) if numpy.dtype(dtype).itemsize < 8 else dtype for dtype in dtypes]
+    return [_core._type_text(dtype) for dtype in dtypes]
 
 
 def _position(name: str, dtype: str) -> Texts:

@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kKind = "ReductionKernel";
 
 void check_parameters(const ReductionTexts& texts) {
-  static constexpr const char* kTaken[] = {"_i", "_j", "_J", "_in_ind", "_out_ind", "_type_reduce", "a", "b"};
+  static constexpr const char* kTaken[] = {"_i",           "_j", "_J", "_in_ind", "_out_ind",
+                                           "_type_reduce", "a",  "b",  "_slice",  "_step"};
   const auto fail = [&](const Parameter& parameter, const std::string& rule) {
     throw ValueError(std::string(kKind) + " '" + texts.name + "': parameter '" + parameter.name + "': " + rule);
   };
@@ -58,7 +59,9 @@ void diagnose(ReductionKernel::State& state) {
     types.push_back(*parameter.dtype);
     stage.reach.push_back(parameter.raw ? Reach::raw : k < state.texts.inputs.size() ? Reach::strided : Reach::output);
   }
-  state.warnings.add(reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true).pop_warnings());
+  const std::shared_ptr<ElementwiseKernel::State> kernel = reduction_stage_kernel(state.texts, stage, types);
+  jit::diagnose_early(*kernel);
+  state.warnings.add(kernel->warnings.take());
 }
 
 /// What `text` says of the kernel of each stage, one after the other.
@@ -66,10 +69,9 @@ template <class Text>
 std::string of_all_stages(ReductionKernel::State& state, std::span<const Argument> arguments, const ReductionAxes& axes,
                           Text text) {
   std::vector<std::string> texts;
-  ReductionCall(state, arguments, axes)
-      .for_each_stage([&](const ElementwiseKernel& kernel, std::span<const Argument> list, const CallOptions& options) {
-        texts.push_back((kernel.*text)(list, options));
-      });
+  ReductionCall(state, arguments, axes).for_each_stage([&](ElementwiseKernel::State&, const jit::KernelCall& call) {
+    texts.push_back((call.*text)());
+  });
   return jit::joined_stages(texts);
 }
 
@@ -111,18 +113,18 @@ std::vector<Array> ReductionKernel::call(std::span<const Argument> arguments, co
 }
 
 std::string ReductionKernel::source(std::span<const Argument> arguments, const ReductionAxes& axes) const {
-  return ops::of_all_stages(*state_, arguments, axes, &ElementwiseKernel::source);
+  return ops::of_all_stages(*state_, arguments, axes, &jit::KernelCall::source);
 }
 
 std::string ReductionKernel::assembly(std::span<const Argument> arguments, const ReductionAxes& axes) const {
-  return ops::of_all_stages(*state_, arguments, axes, &ElementwiseKernel::assembly);
+  return ops::of_all_stages(*state_, arguments, axes, &jit::KernelCall::assembly);
 }
 
 KernelReport ReductionKernel::report(std::span<const Argument> arguments, const ReductionAxes& axes) const {
   std::optional<KernelReport> report;
   ops::ReductionCall(*state_, arguments, axes)
-      .for_each_stage([&](const ElementwiseKernel& kernel, std::span<const Argument> list, const CallOptions& options) {
-        if (!report) report = kernel.report(list, options);
+      .for_each_stage([&](ElementwiseKernel::State&, const jit::KernelCall& call) {
+        if (!report) report = call.report();
       });
   return *std::move(report);
 }

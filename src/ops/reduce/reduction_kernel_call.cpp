@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <utility>
 
 #include "core/device.h"
 #include "core/fork.h"
@@ -38,7 +40,9 @@ class Planner {
     plan_->key = key;
     resolve_shape();
     resolve_axes(axes);
-    if (!merge(false)) merge(plan_->is_copied = true);
+    plan_->is_copied = !merge(false, false);
+    if (plan_->is_copied) merge(true, false);
+    is_sorted_ = sort_columns();
     plan_stages();
     return std::move(plan_);
   }
@@ -107,8 +111,8 @@ class Planner {
   }
 
   /// Views of few axes. False if the innermost reduced axis is too short for a loop and other reduced axes exist;
-  /// contiguous copies have one reduced axis.
-  bool merge(bool is_copied) {
+  /// contiguous copies have one reduced axis. `sorts`: whether kept axes are sorted by the strides of the inputs.
+  bool merge(bool is_copied, bool sorts) {
     constexpr int64_t kShortest = 16;
     const int kept = kept_.size(), reduced = reduced_.size();
     std::vector<Dims> kept_strides, reduced_strides;
@@ -117,12 +121,15 @@ class Planner {
       kept_strides.emplace_back(strides.begin(), kept);
       reduced_strides.emplace_back(strides.begin() + kept, reduced);
     }
-    std::vector<LoopOperand> kept_operands, reduced_operands;
+    Dims steps(kept, 1);
+    for (int axis = kept - 1; axis > 0; --axis) steps[axis - 1] = steps[axis] * std::max<int64_t>(kept_[axis], 1);
+    std::vector<LoopOperand> kept_operands{{&kept_, &steps}}, reduced_operands;
     for (size_t k = 0; k < elements_.size(); ++k) {
       kept_operands.push_back({&kept_, &kept_strides[k]});
       reduced_operands.push_back({&reduced_, &reduced_strides[k]});
     }
     LoopLayout kept_loop(kept_, kept_operands), reduced_loop(reduced_, reduced_operands);
+    if (sorts) kept_loop.reorder_axes(1);
     kept_loop.merge_axes();
     if (!state_.sees_order && reduced_loop.rank() > 1) reduced_loop.reorder_axes(0);
     reduced_loop.merge_axes();
@@ -131,10 +138,12 @@ class Planner {
     inner_ = kept_loop.extent(kept_axes_ - 1);
     n_ = reduced_loop.extent(outer_axes_);
     if (outer_axes_ > 0 && n_ < kShortest && !is_copied) return false;
+    plan_->steps = Dims(kept_loop.strides(0), kept_axes_);
+    plan_->views.clear();
     Dims shape(kept_loop.extents(), kept_axes_);
     for (int axis = 0; axis <= outer_axes_; ++axis) shape.push_back(reduced_loop.extent(axis));
     for (int operand = 0; operand < static_cast<int>(elements_.size()); ++operand) {
-      Dims strides(kept_loop.strides(operand), kept_axes_);
+      Dims strides(kept_loop.strides(operand + 1), kept_axes_);
       for (int axis = 0; axis <= outer_axes_; ++axis) strides.push_back(reduced_loop.stride(operand, axis));
       plan_->views.push_back({shape, std::move(strides), reduced_loop.offset(operand)});
     }
@@ -147,12 +156,15 @@ class Planner {
     const int64_t itemsize = elements_[element].itemsize();
     return kept_axes_ == 1 && outer_axes_ == 0 && strides[0] == itemsize && strides[1] == itemsize * inner_;
   }
-  /// Whether all inputs that are not the same in each line are.
+  /// Whether all inputs that are not the same in each line are. Such an input is gathered, which is faster than other
+  /// ways where a line is shorter than a vector.
   bool reads_contiguous_lines() const {
     bool some = false;
     for (size_t k = 0; k < elements_.size(); ++k) {
+      const Dims& strides = plan_->views[k].strides;
+      const bool is_same = strides.back() == 0 && (inner_ < planning_.fewest_columns || strides[kept_axes_ - 1] == 0);
       some |= is_flat(k);
-      if (!is_flat(k) && plan_->views[k].strides.back() != 0) return false;
+      if (!is_flat(k) && !is_same) return false;
     }
     return some;
   }
@@ -173,11 +185,40 @@ class Planner {
     return votes > 0;
   }
 
-  Reach reach_of(size_t element, bool by_columns, int lanes) const {
-    if (by_columns && lanes > 1 && is_flat(element)) return Reach::flat;
+  Reach reach_of(size_t element, bool by_columns, bool has_lanes) const {
+    if (by_columns && has_lanes && is_flat(element)) return Reach::flat;
     const Dims& strides = plan_->views[element].strides;
     const int64_t stride = by_columns ? strides[kept_axes_ - 1] : strides.back();
-    return stride == elements_[element].itemsize() ? Reach::dense : stride == 0 ? Reach::same : Reach::strided;
+    const int64_t itemsize = elements_[element].itemsize();
+    return stride == itemsize       ? Reach::dense
+           : stride == 0            ? Reach::same
+           : stride == 2 * itemsize ? Reach::second
+           : stride == 3 * itemsize ? Reach::third
+           : stride == 4 * itemsize ? Reach::fourth
+                                    : Reach::strided;
+  }
+
+  /// Whether a CPU walks by columns along another axis than the outputs' last one, because inputs lie along it.
+  bool sort_columns() {
+    if (plan_->is_copied || !planning_.sorts_columns || kept_.size() < 2 || plan_->length == 0) return false;
+    merge(false, true);
+    const bool is_sorted = !std::ranges::is_sorted(plan_->steps, std::greater());
+    if (is_sorted && wants_columns() && planning_.map(work_of(true)).passes > 0) return true;
+    merge(false, false);
+    return false;
+  }
+
+  ReductionWork work_of(bool by_columns) const {
+    ReductionWork work;
+    // A call without outputs launches nothing, but its texts may be asked for.
+    work.outputs = std::max<int64_t>(count(kept_), 1);
+    work.inner = std::max<int64_t>(inner_, 1);
+    work.n = n_;
+    work.outer = n_ > 0 ? plan_->length / n_ : 1;
+    work.by_columns = by_columns;
+    work.is_flat = by_columns && reads_contiguous_lines();
+    work.bytes = partial_bytes(texts_, types_);
+    return work;
   }
 
   void plan_stages() {
@@ -185,32 +226,52 @@ class Planner {
     stage.by_columns = plan_->length > 0 && wants_columns();
     stage.kept_axes = kept_axes_;
     stage.outer_axes = outer_axes_;
+    stage.is_sorted = is_sorted_;
     if (!texts_.options.reduce_dims) {
       stage.index_axes = plan_->index_shape.size();
       stage.result_axes = plan_->result.size();
     }
-    // A call without outputs launches nothing, but its texts may be asked for.
-    const int64_t outputs = std::max<int64_t>(count(kept_), 1), inner = std::max<int64_t>(inner_, 1);
-    ReductionSizes sizes = planning_.map(outputs, inner, n_, n_ > 0 ? plan_->length / n_ : 1, stage.by_columns);
+    ReductionWork work = work_of(stage.by_columns);
+    ReductionSizes sizes = planning_.map(work);
     size_t element = 0;
     for (size_t k = 0; k < texts_.inputs.size(); ++k)
-      stage.reach.push_back(is_element(k)          ? reach_of(element++, stage.by_columns, sizes.lanes)
+      stage.reach.push_back(is_element(k)          ? reach_of(element++, stage.by_columns, sizes.lanes > 1)
                             : texts_.inputs[k].raw ? Reach::raw
                                                    : Reach::scalar);
     for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
     stage.in_warps = sizes.in_warps;
+    // What is left of each output: by columns, the partial results of each lane are joined before those of all lanes.
+    int64_t parts = sizes.partials(), lanes = 1;
+    if (stage.by_columns && !stage.in_warps) parts = sizes.parts(), lanes = sizes.lanes;
+    const int64_t outputs = work.outputs;
     while (true) {
-      const int64_t left = sizes.partials();
-      stage.lanes = sizes.lanes;
-      stage.finishes = left == 1;
+      stage.finishes = parts * lanes == 1;
       sizes.elements = plan_->length;
-      plan_->stages.push_back({&state_.stages.find(texts_, stage, types_), stage, sizes});
+      add_stage(stage, sizes, work.bytes);
       if (stage.finishes) return;
       stage.joins = true;
+      stage.is_sorted = false;
       stage.kept_axes = 1;
       stage.outer_axes = 0;
-      sizes = planning_.join(outputs, left, stage.by_columns);
+      if (parts == 1) parts = std::exchange(lanes, 1);
+      work = {.outputs = outputs * lanes, .n = parts, .by_columns = stage.by_columns, .bytes = work.bytes};
+      work.inner = work.outputs;
+      sizes = planning_.join(work);
+      parts = sizes.partials();
     }
+  }
+
+  void add_stage(ReductionStage& stage, const ReductionSizes& sizes, int64_t bytes) {
+    stage.in_passes = sizes.passes > 0;
+    stage.has_column_lanes = stage.by_columns && sizes.lanes > 1;
+    stage.lanes = stage.by_columns ? 1 : static_cast<int>(sizes.lanes);
+    jit::StageCall strips;
+    if (stage.in_passes) {
+      strips.slice = strips.batch = sizes.width;
+      strips.has_scratch = true;
+      strips.words = (bytes + itemsize(Dtype::uint64) - 1) / itemsize(Dtype::uint64);
+    }
+    plan_->stages.push_back({&state_.stages.find(texts_, stage, types_), stage, sizes, std::move(strips)});
   }
 
   ReductionKernel::State& state_;
@@ -222,6 +283,7 @@ class Planner {
   std::shared_ptr<ReductionPlan> plan_ = std::make_shared<ReductionPlan>();
   Dims kept_, reduced_;  ///< extents
   int kept_axes_ = 1, outer_axes_ = 0;
+  bool is_sorted_ = false;
   int64_t inner_ = 1, n_ = 1;
 };
 
@@ -237,13 +299,13 @@ bool operator==(const PlanKey& a, const PlanKey& b) {
   return a.size_ == b.size_ && std::memcmp(a.numbers_, b.numbers_, a.size_ * sizeof(int64_t)) == 0;
 }
 
-const ElementwiseKernel& StageKernels::find(const ReductionTexts& texts, const ReductionStage& stage,
-                                            const Dtype* types) {
+ElementwiseKernel::State& StageKernels::find(const ReductionTexts& texts, const ReductionStage& stage,
+                                             const Dtype* types) {
   std::string key = stage.key();
   for (size_t k = 0; k < texts.parameter_count(); ++k) key += static_cast<char>('A' + static_cast<int>(types[k]));
   {
     std::lock_guard lock(stage_mutex);
-    if (const auto found = entries_.find(key); found != entries_.end()) return found->second.kernel;
+    if (const auto found = entries_.find(key); found != entries_.end()) return *found->second.kernel;
   }
   const std::vector<Dtype> dtypes(types, types + texts.parameter_count());
   Entry made{reduction_stage_kernel(texts, stage, dtypes), {}, 0};
@@ -251,7 +313,7 @@ const ElementwiseKernel& StageKernels::find(const ReductionTexts& texts, const R
     if (stage.reach[k] != Reach::scalar) made.array_dtypes.push_back(dtypes[k]);
   std::lock_guard lock(stage_mutex);
   made.number = entries_.size();
-  return entries_.emplace(std::move(key), std::move(made)).first->second.kernel;
+  return *entries_.emplace(std::move(key), std::move(made)).first->second.kernel;
 }
 
 std::vector<GeneratedSource> StageKernels::generated_sources() const {
@@ -263,7 +325,7 @@ std::vector<GeneratedSource> StageKernels::generated_sources() const {
   std::ranges::sort(entries, {}, &Entry::number);
   std::vector<GeneratedSource> sources;
   for (const Entry& entry : entries)
-    for (GeneratedSource& source : entry.kernel.generated_sources())
+    for (GeneratedSource& source : jit::generated_sources(*entry.kernel))
       sources.push_back({entry.array_dtypes, std::move(source.text)});
   return sources;
 }
@@ -302,9 +364,9 @@ ReductionCall::ReductionCall(ReductionKernel::State& state, std::span<const Argu
 
 std::vector<Array> ReductionCall::run() {
   if (count(plan_->result) > 0)
-    for_each_stage([&](const ElementwiseKernel& kernel, std::span<const Argument> list, const CallOptions& options) {
-      kernel.fill(list, options);
-      state_.warnings.add(kernel.pop_warnings());
+    for_each_stage([&](ElementwiseKernel::State& kernel, jit::KernelCall& call) {
+      call.run();
+      state_.warnings.add(kernel.warnings.take());
     });
   return std::move(outputs_);
 }
@@ -374,7 +436,7 @@ void ReductionCall::make_views() {
 /// Memory for the results that a stage leaves, as rows of as many words as neighbouring units share.
 Array ReductionCall::partial_results(const ReductionPlan::Stage& each) const {
   const ReductionSizes& sizes = each.sizes;
-  const int64_t words = each.stage.has_column_lanes() ? sizes.lanes * sizes.inner : sizes.lanes;
+  const int64_t words = each.stage.lanes;
   const int64_t bytes = sizes.partials() * sizes.outputs * partial_bytes(texts_, types_);
   const int64_t row = words * itemsize(Dtype::uint64);
   return Array::empty({(bytes + row - 1) / row, words}, Dtype::uint64, *device_);
@@ -400,6 +462,9 @@ void ReductionCall::list_arguments(std::vector<Argument>& list, const ReductionP
     for (const int64_t extent : plan_->index_shape) add(extent);
   if (each.stage.result_axes > 0)
     for (const int64_t extent : plan_->result) add(extent);
+  if (each.stage.is_sorted)
+    for (const int64_t step : plan_->steps) add(step);
+  if (each.stage.in_passes) list.emplace_back(Scalar(0).typed(Dtype::uint64));
 }
 
 }  // namespace iruka::ops

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/resolve.h"
-#include "jit/signature.h"
+#include "jit/kernel_call.h"
 #include "jit/warnings.h"
 #include "ops/reduce/reduction_kernel_plan.h"
 #include "ops/reduce/reduction_kernel_text.h"
@@ -48,9 +47,10 @@ struct ReductionPlan {
     int64_t offset;  ///< bytes from the array's first element
   };
   struct Stage {
-    const ElementwiseKernel* kernel;
+    ElementwiseKernel::State* kernel;
     ReductionStage stage;
     ReductionSizes sizes;
+    jit::StageCall strips;  ///< of a stage in passes
   };
 
   PlanKey key;
@@ -60,6 +60,7 @@ struct ReductionPlan {
   Dims result;              ///< the outputs' shape
   int64_t length = 1;       ///< elements of each output
   bool is_copied = false;   ///< whether views are of contiguous copies with the axes in `order`
+  Dims steps;               ///< of the views' kept axes: how far the number of the output moves
   std::vector<View> views;  ///< of plain array inputs: few kept axes, then few reduced ones, the innermost last
   std::vector<Stage> stages;
 };
@@ -68,7 +69,7 @@ struct ReductionPlan {
 class StageKernels {
  public:
   /// `types`: the dtype of each parameter.
-  const ElementwiseKernel& find(const ReductionTexts& texts, const ReductionStage& stage, const Dtype* types);
+  ElementwiseKernel::State& find(const ReductionTexts& texts, const ReductionStage& stage, const Dtype* types);
   /// Every text generated so far, with the dtypes of the user's arrays; those of the oldest stage first.
   std::vector<GeneratedSource> generated_sources() const;
 
@@ -78,7 +79,7 @@ class StageKernels {
 
  private:
   struct Entry {
-    ElementwiseKernel kernel;
+    std::shared_ptr<ElementwiseKernel::State> kernel;
     std::vector<Dtype> array_dtypes;
     size_t number;  ///< of entries made before
   };
@@ -109,7 +110,7 @@ class ReductionCall {
   /// Launches every stage. Returns the outputs, in order; given ones are handles on the same memory.
   std::vector<Array> run();
 
-  /// Calls `visit` with the kernel of each stage, the stage's arguments and options, in the order of the launches.
+  /// Calls `visit` with the kernel of each stage and a call of it, in the order of the launches.
   template <class Visit>
   void for_each_stage(Visit&& visit) {
     make_views();
@@ -118,7 +119,9 @@ class ReductionCall {
     for (const ReductionPlan::Stage& each : plan_->stages) {
       from = std::exchange(to, each.stage.finishes ? Array() : partial_results(each));
       list_arguments(list, each, from, to);
-      visit(*each.kernel, std::span<const Argument>(list), CallOptions{.size = each.sizes.units()});
+      jit::KernelCall call(*each.kernel, list, CallOptions{.size = each.sizes.units()},
+                           each.stage.in_passes ? &each.strips : nullptr);
+      visit(*each.kernel, call);
     }
   }
 

@@ -1,8 +1,15 @@
 // Unit u is lane u % lanes of row u / lanes; a row is one block of the elements of one output. By columns, unit u is
-// output u % outputs of part u / outputs; few columns have lanes, and unit u is column u % outputs of lane u / outputs
-// % lanes. Lanes and columns read side by side, on a CPU's vectors and a GPU's warps.
+// output u % outputs of part u / outputs. Lanes and columns read side by side, on a CPU's vectors and a GPU's warps.
+//
+// A CPU goes through many rows in passes: a strip of neighbouring columns takes some rows at a time, in the order in
+// which they lie in memory, and keeps its values between passes. Few columns have lanes: a strip is then as many lines
+// as there are lanes, one after the other.
 #include "ops/reduce/reduction_kernel_text.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "jit/grammar.h"
 #include "jit/kernel_writer.h"
 #include "ops/kernel_text.h"
 
@@ -20,6 +27,9 @@ std::string storage(Dtype dtype) { return dtype == Dtype::bool_ ? "uint8_t" : ji
 /// The scalar with an extent of `_in_ind` or `_out_ind`.
 std::string extent_name(const std::string& indexer, int axis) { return "_reduce" + indexer + "_" + number(axis); }
 
+/// The scalar that says how far the number of the output moves along a kept axis.
+std::string step_name(int axis) { return "_reduce_step_" + number(axis); }
+
 class StageWriter {
  public:
   StageWriter(const ReductionTexts& texts, const ReductionStage& stage, const std::vector<Dtype>& types)
@@ -36,11 +46,20 @@ class StageWriter {
               on_own_lines("identity", *texts_.identity) + "); };\n";
     constants();
     place();
-    line();
-    whole();
+    if (stage_.in_passes) {
+      pass();
+    } else {
+      line();
+      whole();
+    }
     if (is_warp()) join_warp();
     stage_.finishes ? finish() : keep_partial();
     return std::move(out_);
+  }
+
+  /// The units of a strip that have a column; the others are its last ones.
+  std::string elements() const {
+    return stage_.has_column_lanes ? "" : "_reduce_inner - _slice.number_ % _reduce_strips * _reduce_width";
   }
 
  private:
@@ -48,7 +67,8 @@ class StageWriter {
   /// Clang must split the loop over units into rows by an unknown divisor, also if integer
   /// arguments have become constants: the partial results' extent.
   std::string lanes() const {
-    return stage_.in_warps || stage_.lanes == 1 || stage_.by_columns ? number(stage_.lanes) : "_reduce_to.shape_[1]";
+    if (stage_.has_column_lanes) return "_reduce_lanes";
+    return stage_.in_warps || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
   }
   bool has_parts() const { return !stage_.finishes; }
 
@@ -66,20 +86,26 @@ class StageWriter {
   // Which output, which part of it, which lane.
   void place() {
     out_ += "const ptrdiff_t _reduce_unit = i;\n";
-    if (stage_.has_column_lanes()) {
+    if (stage_.has_column_lanes) {
       out_ +=
-          "const ptrdiff_t _reduce_width = _reduce_to.shape_[1];\n"
-          "const ptrdiff_t _reduce_flat = _reduce_unit % _reduce_width, _reduce_part = _reduce_unit / _reduce_width;\n"
+          "const ptrdiff_t _reduce_flat = _slice.place_, _reduce_part = _slice.number_;\n"
           "const ptrdiff_t _reduce_c = _reduce_flat % _reduce_inner, _reduce_lane = _reduce_flat / _reduce_inner;\n"
           "const ptrdiff_t _reduce_prefix = 0, _i = _reduce_c;\n";
     } else if (stage_.by_columns) {
       out_ +=
-          "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / "
-          "_reduce_inner;\n"
+          std::string(
+              stage_.in_passes
+                  ? "const ptrdiff_t _reduce_strip = _slice.number_ % _reduce_strips;\n"
+                    "const ptrdiff_t _reduce_c = _reduce_strip * _reduce_width + _slice.place_, "
+                    "_reduce_line_number = _slice.number_ / _reduce_strips;\n"
+                  : "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / "
+                    "_reduce_inner;\n") +
           "const ptrdiff_t _reduce_lines = _reduce_outputs / _reduce_inner;\n"
           "const ptrdiff_t _reduce_prefix = _reduce_line_number % _reduce_lines, _reduce_part = _reduce_line_number / "
           "_reduce_lines;\n"
-          "const ptrdiff_t _i = _reduce_prefix * _reduce_inner + _reduce_c;\n"
+          "const ptrdiff_t _i = " +
+          output_number() +
+          ";\n"
           "const ptrdiff_t _reduce_lane = 0;\n";
     } else {
       out_ += "const ptrdiff_t _reduce_lane = " + (stage_.lanes == 1 ? "0" : "_reduce_unit % " + lanes()) + ";\n";
@@ -101,9 +127,7 @@ class StageWriter {
         "_reduce_blocks;\n"
         "const ptrdiff_t _reduce_begin = _reduce_block * _reduce_length;\n"
         "const ptrdiff_t _reduce_end = _reduce_block + 1 == _reduce_blocks ? _reduce_n : _reduce_begin + "
-        "_reduce_length;\n"
-        "const ptrdiff_t _reduce_full = (_reduce_end - _reduce_begin) / " +
-        lanes() + ", _reduce_rest = (_reduce_end - _reduce_begin) - _reduce_full * " + lanes() + ";\n";
+        "_reduce_length;\n";
   }
 
   // The reduction of the unit's elements along the innermost reduced axis.
@@ -115,13 +139,13 @@ class StageWriter {
     map();
     const bool starts = texts_.identity.has_value();
     const std::string step = lanes();
+    out_ += "const ptrdiff_t _reduce_full = (_reduce_end - _reduce_begin) / " + step +
+            ", _reduce_rest = (_reduce_end - _reduce_begin) - _reduce_full * " + step + ";\n";
     const auto value = [&](int chain) { return "_reduce_map(_reduce_k + " + number(chain) + " * " + step + ")"; };
     const auto chain = [](int k) { return "_reduce_s" + number(k); };
     const std::string used = starts ? "0" : "1";
-    // Where columns have lanes, the map adds the lane, so that vectors read whole lines from one address.
-    out_ += std::string("ptrdiff_t _reduce_k = _reduce_begin") + (stage_.has_column_lanes() ? "" : " + _reduce_lane") +
-            ", _reduce_done = " + used + ";\n" + "_type_reduce " + chain(0) + " = " +
-            (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
+    out_ += "ptrdiff_t _reduce_k = _reduce_begin + _reduce_lane, _reduce_done = " + used + ";\n_type_reduce " +
+            chain(0) + " = " + (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
     if (!starts) out_ += "_reduce_k += " + step + ";\n";
     out_ += "if (_reduce_full >= " + number(2 * kReductionChains) + ") {\n";
     for (int k = 1; k < kReductionChains; ++k)
@@ -148,19 +172,87 @@ class StageWriter {
     out_ += "return " + chain(0) + ";\n};\n";
   }
 
+  // A pass over some rows: their values are combined with one another, and then with the unit's value of the passes
+  // before. Goes on after the last pass.
+  void pass() {
+    const std::string rows = number(kReductionPass), all = rows + " * " + lanes();
+    out_ += "const ptrdiff_t _reduce_line_passes = (_reduce_length + " + all + " - 1) / (" + all + ");\n";
+    if (stage_.reads_lines())
+      out_ +=
+          "const ptrdiff_t _reduce_at = _reduce_group * _reduce_group_length + _step / _reduce_line_passes;\n"
+          "const ptrdiff_t _reduce_row_pass = _reduce_at < _reduce_outer ? _step % _reduce_line_passes : "
+          "_reduce_line_passes;\n";
+    else
+      out_ += "[[maybe_unused]] const ptrdiff_t _reduce_at = 0;\nconst ptrdiff_t _reduce_row_pass = _step;\n";
+    out_ += "const ptrdiff_t _reduce_row = _reduce_begin + _reduce_row_pass * " + all +
+            ";\nconst ptrdiff_t _reduce_left = _reduce_end - _reduce_row;\n";
+    if (!stage_.joins)
+      for (size_t k = 0; k < texts_.inputs.size(); ++k)
+        if (is_element(k)) base(k);
+    map();
+    // The elements of the strip follow one another, whatever the size of a word is.
+    out_ +=
+        "_type_reduce& a = ((_type_reduce*)(_reduce_held.data_ + (_reduce_unit - _slice.place_)))[_slice.place_];\n"
+        "if (_reduce_left >= " +
+        all + ") {\n";
+    combine_rows(0, kReductionPass);
+    join_held("_step == 0", "_reduce_m0");
+    out_ += "} else {\nfor (ptrdiff_t _reduce_k = 0; _reduce_k * " + lanes() + " < _reduce_left; ++_reduce_k) {\n";
+    if (stage_.has_column_lanes)
+      out_ += "if (_reduce_flat >= (_reduce_left - _reduce_k * _reduce_lanes) * _reduce_inner) break;\n";
+    out_ += "const _type_reduce _reduce_m = _reduce_map(_reduce_row + _reduce_k * " + lanes() + ");\n";
+    join_held("_step == 0 && _reduce_k == 0", "_reduce_m");
+    out_ += "}\n}\nif (_step + 1 < _reduce_passes) return;\n";
+  }
+
+  // A tree over the rows of a pass, depth first, so that few values are held at a time.
+  void combine_rows(int first, int count) {
+    const std::string value = "_reduce_m" + number(first);
+    if (count == 1) {
+      out_ += "_type_reduce " + value + " = _reduce_map(_reduce_row + " + number(first) + " * " + lanes() + ");\n";
+      return;
+    }
+    combine_rows(first, count / 2);
+    combine_rows(first + count / 2, count / 2);
+    out_ += value + " = _reduce_join(" + value + ", _reduce_m" + number(first + count / 2) + ");\n";
+  }
+
+  void join_held(const std::string& is_first, const std::string& value) {
+    const std::string first = texts_.identity ? "_reduce_join(_reduce_identity(), " + value + ")" : value;
+    out_ += "if (" + is_first + ") a = " + first + ";\nelse a = _reduce_join(a, " + value + ");\n";
+  }
+
   bool is_element(size_t k) const {
     const Reach reach = stage_.reach[k];
     return reach != Reach::scalar && reach != Reach::raw && reach != Reach::output;
   }
 
+  /// By columns, the number of a unit's output.
+  std::string output_number() const {
+    if (!stage_.is_sorted) return "_reduce_prefix * _reduce_inner + _reduce_c";
+    size_t element = 0;
+    while (!is_element(element)) ++element;
+    const std::string array = hidden_name(texts_.inputs[element]);
+    const int last = stage_.kept_axes - 1;
+    const std::string across = "_reduce_c * " + step_name(last);
+    if (last == 0) return across;
+    return offset_of("_reduce_prefix", array, 0, last, step_name) + " + " + across;
+  }
+
   /// "c0 * strides[0] + ...": the byte offset for a flat index over some axes of a hidden array.
-  std::string bytes_of(const std::string& index, const std::string& array, int first, int axes) const {
-    if (axes == 1) return index + " * " + array + ".strides_[" + number(first) + "]";
+  static std::string bytes_of(const std::string& index, const std::string& array, int first, int axes) {
+    return offset_of(index, array, first, axes, [&](int axis) { return array + ".strides_[" + number(axis) + "]"; });
+  }
+  /// The same with other strides.
+  template <class Stride>
+  static std::string offset_of(const std::string& index, const std::string& array, int first, int axes,
+                               Stride&& stride) {
+    if (axes == 1) return index + " * " + stride(first);
     std::string sum, rest = "(" + index + ")";
     for (int axis = first + axes - 1; axis >= first; --axis) {
       const std::string extent = array + ".shape_[" + number(axis) + "]",
                         at = axis == first ? rest : rest + " % " + extent;
-      sum += (sum.empty() ? "" : " + ") + ("(" + at + ") * " + array + ".strides_[" + number(axis) + "]");
+      sum += (sum.empty() ? "" : " + ") + ("(" + at + ") * " + stride(axis));
       rest = "(" + rest + " / " + extent + ")";
     }
     return sum;
@@ -190,6 +282,9 @@ class StageWriter {
       case Reach::dense: return "((" + type + ")" + line + ")[" + fast + "]" + suffix;
       case Reach::flat:
         return "((" + type + ")(" + base + " + _reduce_at_line * " + along + "))[_reduce_flat]" + suffix;
+      case Reach::second: return "((" + type + ")" + line + ")[2 * " + fast + "]" + suffix;
+      case Reach::third: return "((" + type + ")" + line + ")[3 * " + fast + "]" + suffix;
+      case Reach::fourth: return "((" + type + ")" + line + ")[4 * " + fast + "]" + suffix;
       case Reach::same: return "*(" + type + ")" + line + suffix;
       default:
         return "*(" + type + ")(" + line + " + " + fast + " * " + (stage_.by_columns ? across : along) + ")" + suffix;
@@ -197,7 +292,8 @@ class StageWriter {
   }
 
   void map() {
-    out_ += stage_.has_column_lanes()
+    // Where columns have lanes, vectors read whole lines from one address.
+    out_ += stage_.has_column_lanes
                 ? "const auto _reduce_map = [&](const ptrdiff_t _reduce_at_line) -> _type_reduce {\n"
                   "[[maybe_unused]] const ptrdiff_t _reduce_k = _reduce_at_line + _reduce_lane;\n"
                 : "const auto _reduce_map = [&](const ptrdiff_t _reduce_k) -> _type_reduce {\n";
@@ -268,8 +364,10 @@ class StageWriter {
   }
 
   void keep_partial() {
-    out_ +=
-        std::string("((_type_reduce*)_reduce_to.data_)[") + (is_warp() ? "_reduce_row" : "_reduce_unit") + "] = a;\n";
+    const char* const at = is_warp()                                      ? "_reduce_row"
+                           : stage_.in_passes && !stage_.has_column_lanes ? "_reduce_part * _reduce_outputs + _i"
+                                                                          : "_reduce_unit";
+    out_ += std::string("((_type_reduce*)_reduce_to.data_)[") + at + "] = a;\n";
   }
 
   void finish() {
@@ -303,6 +401,8 @@ std::string parameter_list(const ReductionTexts& texts, const ReductionStage& st
   for_each_size(stage, [&](const char* name, auto) { list += std::string(", int64 ") + name; });
   for (int axis = 0; axis < stage.index_axes; ++axis) list += ", int64 " + extent_name("_in_ind", axis);
   for (int axis = 0; axis < stage.result_axes; ++axis) list += ", int64 " + extent_name("_out_ind", axis);
+  for (int axis = 0; stage.is_sorted && axis < stage.kept_axes; ++axis) list += ", int64 " + step_name(axis);
+  if (stage.in_passes) list += ", raw _non_const uint64 _reduce_held";
   return list;
 }
 
@@ -322,8 +422,8 @@ std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& 
 
 std::string ReductionStage::key() const {
   std::string key;
-  for (const int part : {int{in_warps}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes,
-                         index_axes, result_axes})
+  for (const int part : {int{in_warps}, int{joins}, int{finishes}, int{by_columns}, int{in_passes},
+                         int{has_column_lanes}, int{is_sorted}, lanes, kept_axes, outer_axes, index_axes, result_axes})
     key += static_cast<char>('0' + part);
   for (const Reach each : reach) key += static_cast<char>(each);
   return key;
@@ -340,13 +440,13 @@ std::string reduce_type_of(const ReductionTexts& texts) {
   return written;
 }
 
-ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
-                                         const std::vector<Dtype>& types, bool diagnose_early) {
+std::shared_ptr<ElementwiseKernel::State> reduction_stage_kernel(const ReductionTexts& texts,
+                                                                 const ReductionStage& stage,
+                                                                 const std::vector<Dtype>& types) {
   KernelOptions options;
   options.preamble = texts.options.preamble +
                      (stage.in_warps && stage.lanes > 1 ? "\n" + include_text("reduce", "cuda/from_lane") : "");
   options.options = texts.options.options;
-  options.diagnose_early = diagnose_early;
   options.made_at = texts.options.made_at;
   options.includes = texts.includes;
   options.argument_types = spoken_types(texts, types);
@@ -357,8 +457,23 @@ ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const Redu
                             {"reduce_type", reduce_type_of(texts)}};
   if (stage.finishes)
     for (const Parameter& output : texts.outputs) options.must_write.push_back(output.name);
-  return ElementwiseKernel(parameter_list(texts, stage), "", StageWriter(texts, stage, types).text(), texts.name,
-                           options);
+  jit::KernelText text;
+  text.name = texts.name;
+  text.inputs = jit::parse_parameters(texts.name, parameter_list(texts, stage), false, "ReductionKernel");
+  text.preamble = options.preamble;
+  StageWriter writer(texts, stage, types);
+  text.operation = writer.text();
+  if (stage.in_passes) {
+    const auto passes = std::ranges::find(text.inputs, "_reduce_passes", &Parameter::name);
+    jit::StageText body{std::exchange(text.operation, ""), text.operation_file};
+    body.count_parameter = static_cast<size_t>(passes - text.inputs.begin());
+    body.elements = writer.elements();
+    body.uses.assign(text.inputs.size(), true);
+    text.stages.push_back(std::move(body));
+    text.is_staged = true;
+    text.intermediates = 1;
+  }
+  return jit::make_kernel_state(std::move(text), std::move(options));
 }
 
 }  // namespace iruka::ops

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iruka/reduction_kernel.h"
+#include "jit/kernel_state.h"
 #include "ops/reduce/reduction_kernel_plan.h"
 
 namespace iruka::ops {
@@ -28,19 +29,25 @@ enum class Reach : char {
   scalar = 's',
   raw = 'r',
   output = 'o',
-  dense = 'd',  ///< elements along the fast axis are contiguous
-  same = 'b',   ///< one element along the fast axis
-  flat = 'f',   ///< by columns that have lanes: lines are contiguous
+  dense = 'd',   ///< elements along the fast axis are contiguous
+  same = 'b',    ///< one element along the fast axis
+  flat = 'f',    ///< by columns that have lanes: lines are contiguous
+  second = '2',  ///< every second element along the fast axis, as the real parts of complex numbers
+  third = '3',   ///< every third, as a channel of an image
+  fourth = '4',
   strided = 'g',
 };
 
 /// Everything a stage's text depends on except the user's text and the dtypes.
 struct ReductionStage {
-  bool in_warps = false;    ///< as in ReductionSizes
-  bool joins = false;       ///< whether it reads partial results, not the inputs
-  bool finishes = false;    ///< whether it writes the outputs, not partial results
-  bool by_columns = false;  ///< whether neighbouring units are neighbouring outputs, not parts of one output
-  int lanes = 1;            ///< neighbouring units that share the elements of a block
+  bool in_warps = false;          ///< as in ReductionSizes
+  bool joins = false;             ///< whether it reads partial results, not the inputs
+  bool finishes = false;          ///< whether it writes the outputs, not partial results
+  bool by_columns = false;        ///< whether neighbouring units are neighbouring outputs, not parts of one output
+  bool in_passes = false;         ///< by columns: whether a strip of units goes through its rows in passes
+  bool has_column_lanes = false;  ///< whether a strip is all columns of one line, then of the next one
+  int lanes = 1;                  ///< neighbouring units that share the elements of a block
+  bool is_sorted = false;         ///< in passes: whether the kept axes are in another order than those of the outputs
   int kept_axes = 1;
   int outer_axes = 0;        ///< reduced axes except the innermost
   int index_axes = 0;        ///< of `_in_ind`; 0: one, over all elements
@@ -48,8 +55,6 @@ struct ReductionStage {
   std::vector<Reach> reach;  ///< of each parameter
 
   std::string key() const;
-  /// Whether neighbouring units are all columns of one line, then of the next one.
-  bool has_column_lanes() const { return by_columns && lanes > 1; }
   bool reads_lines() const { return outer_axes > 0 && !joins; }
 };
 
@@ -70,6 +75,12 @@ void for_each_size(const ReductionStage& stage, Visit&& visit) {
     visit("_reduce_group_length", &ReductionSizes::group_length);
   }
   if (stage.joins) visit("_reduce_elements", &ReductionSizes::elements);
+  if (stage.in_passes) visit("_reduce_passes", &ReductionSizes::passes);
+  if (stage.in_passes && !stage.has_column_lanes) {
+    visit("_reduce_strips", &ReductionSizes::strips);
+    visit("_reduce_width", &ReductionSizes::width);
+  }
+  if (stage.has_column_lanes) visit("_reduce_lanes", &ReductionSizes::lanes);
 }
 
 /// Independent accumulators of a unit, so that loads overlap.
@@ -83,10 +94,12 @@ std::string hidden_name(const Parameter& parameter);
 std::string reduce_type_of(const ReductionTexts& texts);
 
 /// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;
-/// unless it finishes, those to write (uint64, the second extent is what neighbouring units share: the lanes, or the
-/// columns times their lanes); then int64: the sizes, the extents of
-/// `_in_ind` and of `_out_ind` where they have axes. `types`: the dtype of each parameter.
-ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
-                                         const std::vector<Dtype>& types, bool diagnose_early = false);
+/// unless it finishes, those to write (uint64, the second extent is the number of lanes); then int64: the sizes, the
+/// extents of `_in_ind` and of `_out_ind` where they have axes; then, in passes, the values of a strip (uint64). In
+/// passes it is a text of LoopForm::slices: a slice is a strip, and a step a pass. `types`: the dtype of each
+/// parameter.
+std::shared_ptr<ElementwiseKernel::State> reduction_stage_kernel(const ReductionTexts& texts,
+                                                                 const ReductionStage& stage,
+                                                                 const std::vector<Dtype>& types);
 
 }  // namespace iruka::ops

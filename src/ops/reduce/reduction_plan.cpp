@@ -110,21 +110,29 @@ void cut_rows(ReductionPlan& plan) {
   plan.elements_per_unit = plan.rows_per_chunk * plan.part_length;
 }
 
-void cut_columns(ReductionPlan& plan) {
-  const int64_t width = std::min(plan.inner.extent, kStripWidth);
-  plan.strips = ceil_divide(plan.inner.extent, kStripWidth);
-  const int64_t strips = plan.outputs / plan.inner.extent * plan.strips;
-  plan.rows_per_chunk = plan.rows;
-  if (strips < kEnoughUnits && plan.rows * width > kChunk) {
-    const int64_t enough = plan.rows * strips / kEnoughUnits;  // longer chunks leave fewer partial results
-    plan.rows_per_chunk = std::max<int64_t>({16, kChunk / width, enough});
-    plan.chunks = ceil_divide(plan.rows, plan.rows_per_chunk);
-  }
-  plan.units = strips * plan.chunks;
-  plan.elements_per_unit = plan.rows_per_chunk * width;
+void cut_strips(ReductionPlan& plan) {
+  const int64_t lines = plan.outputs / plan.inner.extent;
+  const ColumnCut cut = cut_columns(plan.rows, plan.inner.extent, lines);
+  plan.strips = cut.strips;
+  plan.rows_per_chunk = cut.rows_per_chunk;
+  plan.chunks = cut.chunks;
+  plan.units = lines * cut.strips * cut.chunks;
+  plan.elements_per_unit = plan.rows_per_chunk * std::min(plan.inner.extent, kStripWidth);
 }
 
 }  // namespace
+
+ColumnCut cut_columns(int64_t rows, int64_t columns, int64_t lines) {
+  const int64_t width = std::min(columns, kStripWidth);
+  ColumnCut cut{ceil_divide(columns, kStripWidth), rows};
+  const int64_t strips = lines * cut.strips;
+  if (strips < kEnoughUnits && rows * width > kChunk) {
+    const int64_t enough = rows * strips / kEnoughUnits;  // longer chunks leave fewer partial results
+    cut.rows_per_chunk = std::max<int64_t>({16, kChunk / width, enough});
+    cut.chunks = ceil_divide(rows, cut.rows_per_chunk);
+  }
+  return cut;
+}
 
 ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keeps_index, const WalkRules& rules) {
   ReductionPlan plan;
@@ -159,7 +167,7 @@ ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keep
 ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index,
                              int64_t /*partial_bytes*/) {
   ReductionPlan plan = plan_walk(x, reduced, keeps_index, {});
-  plan.inner.reduced ? cut_rows(plan) : cut_columns(plan);
+  plan.inner.reduced ? cut_rows(plan) : cut_strips(plan);
   if (plan.form == ReductionForm::short_rows) plan.row_length = plan.inner.extent;
   return plan;
 }

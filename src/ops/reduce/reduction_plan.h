@@ -71,6 +71,15 @@ struct ReductionPlan {
   BlockShape block;
 };
 
+/// How lines of columns are reduced: what the built-in reductions and ReductionKernel have in common.
+struct ColumnCut {
+  int64_t strips = 1;  ///< pieces of a line; each goes through the rows of its chunk
+  int64_t rows_per_chunk = 1;
+  int64_t chunks = 1;  ///< pieces of the rows, the last of which may be shorter
+};
+/// `lines` of outputs, each of `columns`, which come from `rows` each.
+ColumnCut cut_columns(int64_t rows, int64_t columns, int64_t lines);
+
 /// `reduced` says for each axis of x whether it is reduced. Neither x nor its reduced extents are empty. With
 /// `keeps_index`, the elements of a row are met in the order of their index.
 /// Nothing is cut into chunks yet.
