@@ -266,9 +266,9 @@ def test_numpys_meaning_sees_globals_and_outer_variables_as_they_are():
     x = np.arange(5)
     for factor in (2, 7, 2, 0.5, True):
         FACTOR = factor
-        np.testing.assert_array_equal(made(x), np.vectorize(times_a_global)(x))
-        np.testing.assert_array_equal(made_of_floats(x * 1.0), np.vectorize(times_a_global)(x * 1.0))
-        np.testing.assert_array_equal(decorated(x), x * 2)  # Numba's meaning keeps what was there
+        np.testing.assert_array_equal(iruka.asnumpy(made(x)), np.vectorize(times_a_global)(x))
+        np.testing.assert_array_equal(iruka.asnumpy(made_of_floats(x * 1.0)), np.vectorize(times_a_global)(x * 1.0))
+        np.testing.assert_array_equal(iruka.asnumpy(decorated(x)), x * 2)  # Numba's meaning keeps what was there
 
     def outer():
         bias = 1
@@ -284,12 +284,12 @@ def test_numpys_meaning_sees_globals_and_outer_variables_as_they_are():
 
     inner, assign = outer()
     made, expected = iruka.vectorize(inner), np.vectorize(inner)
-    np.testing.assert_array_equal(made(x), expected(x))
+    np.testing.assert_array_equal(iruka.asnumpy(made(x)), expected(x))
     for change in (lambda: assign(100), lambda: setattr(module, "offset", 9.0), lambda: table.update(bias=-3.5)):
         change()
-        np.testing.assert_array_equal(made(x), expected(x))
+        np.testing.assert_array_equal(iruka.asnumpy(made(x)), expected(x))
     FACTOR = 11
-    np.testing.assert_array_equal(made(x), expected(x))
+    np.testing.assert_array_equal(iruka.asnumpy(made(x)), expected(x))
     FACTOR = 2
 
 
@@ -298,7 +298,7 @@ def test_objects_are_made_by_python(otypes):
     function = lambda x: x + 1
     with pytest.warns(UserWarning, match="otypes has object"):
         made = iruka.vectorize(function, otypes=otypes)(np.arange(4))
-    np.testing.assert_array_equal(made, np.vectorize(function, otypes=otypes)(np.arange(4)).astype(int))
+    np.testing.assert_array_equal(iruka.asnumpy(made), np.vectorize(function, otypes=otypes)(np.arange(4)).astype(int))
 
 
 def test_vectorized_functions_are_objects():

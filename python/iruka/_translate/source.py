@@ -38,7 +38,7 @@ class OuterValues:
         self._add_contents(value)
 
     def _add_contents(self, value: Any) -> None:
-        if isinstance(value, (list, tuple, dict)) or hasattr(value, "__array__"):
+        if isinstance(value, (list, tuple, dict)) or (hasattr(value, "__array__") and not isinstance(value, type)):
             self._contents[id(value)] = value, _contents(value)
 
     def are_same(self, function: types.FunctionType | None = None) -> bool:
