@@ -240,8 +240,9 @@ class ArrayFunction(_core.KernelDispatcher):
             return  # the dtype is not that of its type
         types = tuple(numpy.dtype(each.dtype) if hasattr(each, "dtype") else type(each) for each in arguments)
         takes_numpy = on_host and not (self.target == "cuda" and cuda.is_available())
+        keys: set[tuple[Any, ...]] = {types, self.dtypes_of(arguments)}
         with self._lock:
-            for inputs in {types, self.dtypes_of(arguments)}:
+            for inputs in keys:
                 known = (inputs, dtypes, on_host)
                 if known in self._dispatched or not all(map(_is_plain_type, inputs)):
                     continue

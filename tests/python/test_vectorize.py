@@ -233,6 +233,12 @@ def test_signatures():
         vectorize(["float64(float64)"])(lambda x: [x][0])
 
 
+def test_scalar_types_of_numpy_are_called():
+    function = lambda x: np.float32(x) * np.int8(2) if x > 0 else np.float64(0)
+    x = np.arange(-3.0, 4)
+    np.testing.assert_array_equal(iruka.vectorize(["float64(float64)"])(function)(x), np.vectorize(function)(x))
+
+
 def test_numpys_vectorize():
     @vectorize
     def clamp(x, top=2):

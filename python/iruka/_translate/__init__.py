@@ -141,7 +141,9 @@ def translate(function: types.FunctionType, arguments: tuple[Any, ...], has_own_
         raise TranslationError(f"{name} is no Python function whose text is there, but a {type(function).__name__}")
     types_ = tuple(each if isinstance(each, (Number, Tuple, ArrayView, Object)) else number(each) for each in arguments)
     for each in types_:
-        if isinstance(each, (Number, ArrayView)) and each.dtype.name not in C_TYPES:
+        if not isinstance(each, (Number, ArrayView)):
+            continue
+        if each.dtype.name not in C_TYPES or each.dtype.name == "bfloat16":  # which is no type of Numba
             raise TranslationError(
                 f"{function.__name__} has no kernel for the dtype {each.dtype}; convert the array, as by "
                 'astype("float32")'

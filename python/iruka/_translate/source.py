@@ -9,6 +9,8 @@ import textwrap
 import types
 from typing import Any, NoReturn
 
+import numpy
+
 from ..errors import TranslationError
 
 _MOST_COMPARED = 4096  # elements
@@ -38,7 +40,8 @@ class OuterValues:
         self._add_contents(value)
 
     def _add_contents(self, value: Any) -> None:
-        if isinstance(value, (list, tuple, dict)) or (hasattr(value, "__array__") and not isinstance(value, type)):
+        is_array = hasattr(value, "__array__") and not isinstance(value, (type, numpy.generic))
+        if is_array or isinstance(value, (list, tuple, dict)):
             self._contents[id(value)] = value, _contents(value)
 
     def are_same(self, function: types.FunctionType | None = None) -> bool:
