@@ -11,7 +11,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export IRUKA_CACHE_DIR=$scratch/cache
 asan=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1
-tsan=second_deadlock_stack=1:die_after_fork=0  # tests fork and go on with threads in the child
+tsan=second_deadlock_stack=1:die_after_fork=0:allocator_may_return_null=1  # tests fork and go on with threads in the child
 export ASAN_OPTIONS=$asan UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=$tsan
 
 ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error --timeout 1200 \

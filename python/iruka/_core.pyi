@@ -1274,8 +1274,9 @@ class KernelDispatcher:
 
 class ThreadDispatcher:
     """
-    Launches the RawKernel for the types of a call's arguments. A derived class has a method _made(types), which
-    gives it. A type is (dtype,) of a number and (dtype, ndim, is_writable, is_contiguous) of an array.
+    Launches the RawKernel for the types of a call's arguments. A derived class has a method
+    _made(types, has_small_grid), which gives it. A type is (dtype,) of a number and (dtype, ndim, is_writable,
+    is_contiguous, is_small) of an array.
     """
 
     def __call__(self, grid, block, args: tuple, *, shared_mem: int = 0, stream=None) -> None: ...

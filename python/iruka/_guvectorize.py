@@ -61,6 +61,9 @@ def parse_types(signature: Any) -> list[tuple[numpy.dtype, int]]:
     made = re.fullmatch(r"(?:void|none)?\s*\((.*)\)(?:\s*->\s*(?:void|none))?", text)
     if not made:
         raise TypeError(f"guvectorize: {text!r} is no signature such as 'void(float64[:], float64[:])'")
+    axes = r"\[\s*:\s*(?:,\s*:\s*)*(?::1\s*)?\]"
+    if not re.fullmatch(rf"(?:\s*\w+\s*(?:{axes})?\s*(?:,|$))*", made[1]):
+        raise TypeError(f"guvectorize: {text!r} has axes that are not written as [:], [:,:] or [:,::1]")
     parameters = re.findall(r"(\w+)\s*(\[[^\]]*\])?", made[1])
     return [(dtype_named("guvectorize", name, text), axes.count(",") + 1 if axes else 0) for name, axes in parameters]
 
