@@ -17,9 +17,8 @@ constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
 constexpr double kInlineNanoseconds = 20'000;
 /// The first calls of a program are measured, then one call in this number.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
-/// Calls that take this long are always measured: reading the clock costs little in comparison, and an estimate that is
-/// too high, because other processes had the core meanwhile, falls soon.
-constexpr double kAlwaysMeasured = 5'000;
+/// Calls that take this long are always measured, because reading the clock costs little in comparison.
+constexpr double kAlwaysMeasured = 100'000;
 /// Threads are woken at once for work that is expected to take this long. Shorter work begins on the calling thread,
 /// and others join it after kInlineNanoseconds.
 constexpr double kSharedAtOnce = 10 * kInlineNanoseconds;
