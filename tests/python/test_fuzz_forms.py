@@ -17,7 +17,7 @@ def test_no_findings():
 
 
 FAULTS = {
-    "vectorize": ("vectorize", "import iruka._translate.functions as f; f.arithmetic = lambda a, b: a"),
+    "vectorize": ("vectorize", "import iruka._translate.expressions as e; e.arithmetic = lambda a, b: a"),
     "threads": (
         "rawkernel",
         "import iruka.jit as j; real = j.rawkernel; "
