@@ -72,6 +72,7 @@ struct ThreadState {
   bool on_worker = false;
   bool stopped = false;  ///< a body that was called directly has stopped early
   int64_t last_check = 0;
+  bool in_sequence = false;  ///< a LoopSequence began the interval
   const std::stop_token* token = nullptr;  ///< of the innermost StopScope
 };
 thread_local ThreadState state;
@@ -179,7 +180,7 @@ MeasuredWork ThreadPool::run(int64_t count, int64_t align, LoopBody body, LoopOp
   const int helpers = static_cast<int>(std::min<int64_t>(thread_count(), units)) - 1;
   Job job(count, align, helpers, body);
   const int64_t begin = now();
-  if (!options.goes_on) state.last_check = begin;
+  if (!state.in_sequence) state.last_check = begin;
   job.share_at = begin + options.alone;
   run_chunks(job, /*on_caller=*/true);
   if (job.is_shared) {
@@ -343,6 +344,12 @@ void ThreadPool::wait_for_helpers(Job& job) {
     }
   }
 }
+
+LoopSequence::LoopSequence() : is_inner_(std::exchange(state.in_sequence, true)) {
+  if (!is_inner_) state.last_check = now();
+}
+
+LoopSequence::~LoopSequence() { state.in_sequence = is_inner_; }
 
 bool should_stop() noexcept {
   if (state.stop && state.stop->load(std::memory_order_relaxed)) return true;

@@ -32,7 +32,6 @@ class LoopBody {
 };
 
 struct LoopOptions {
-  bool goes_on = false;  ///< the loop continues another one, and its interval of polls
   /// The calling thread begins alone, and other threads take part once so many nanoseconds have passed. They are not
   /// woken for a short loop, however costly its estimate was.
   int64_t alone = 0;
@@ -81,6 +80,19 @@ class ThreadPool {
   int started_ = 0;
   std::atomic<uint32_t> epoch_{0};  ///< changes with every job; workers sleep on it
   std::atomic<int> sleepers_{0};
+};
+
+/// Loops that this thread runs inside of one share the interval of polls, so that a long sequence of short loops sees an
+/// interrupt. Other loops begin an interval of their own, and short ones never poll.
+class LoopSequence {
+ public:
+  LoopSequence();
+  ~LoopSequence();
+  LoopSequence(const LoopSequence&) = delete;
+  LoopSequence& operator=(const LoopSequence&) = delete;
+
+ private:
+  const bool is_inner_;
 };
 
 /// Whether a loop in compiled code must stop now. The thread that launched also polls the interrupt check every 50 ms.

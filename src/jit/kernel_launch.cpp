@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 
+#include "core/thread_pool.h"
 #include "jit/report.h"
 
 namespace iruka::jit {
@@ -480,6 +481,7 @@ void KernelLaunch::run_in_trial(const Choice& choice, LaunchRange range, double 
     program.launch(block, range);
     range.begin = end;
   };
+  const LoopSequence sequence;
   for (int64_t pair = 0; pair < slices.pairs; ++pair) {
     launch(*choice.program, slices.begin(pair));
     trial.begin_pair();

@@ -183,6 +183,7 @@ std::vector<Array> StagedCall::run() {
   if (in_slices_) {
     launch(*kernel_.together);
   } else {
+    const LoopSequence sequence;
     for (size_t s = 0; s < kernel_.apart.size(); ++s)
       for (stages_.step = 0; stages_.step < counts_[s]; ++stages_.step) {
         if (stages_.step > 0 && should_stop()) throw_if_stopped();

@@ -347,12 +347,23 @@ TEST_F(Interrupts, StopALoopOfAHandler) {
   }
 }
 
-TEST_F(Interrupts, StopLoopsThatGoOn) {
-  const auto sleep = [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
-  const auto run = [&](bool goes_on) { ThreadPool::instance().run(1, 1, sleep, {.goes_on = goes_on}); };
-  for (int loop = 0; loop < 20; ++loop) run(false);
-  EXPECT_EQ(checks, 0) << "short ones";
-  EXPECT_THROW(for (int loop = 0; loop < 1000; ++loop) run(true), Interrupted);
+TEST_F(Interrupts, StopSequencesOfShortLoops) {
+  const auto run = [] {
+    ThreadPool::instance().run(
+        1, 1, [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
+  };
+  for (int loop = 0; loop < 20; ++loop) run();
+  EXPECT_EQ(checks, 0) << "loops of their own";
+  const auto run_sequence = [&] {
+    const LoopSequence outer;
+    for (int loop = 0; loop < 1000; ++loop) {
+      const LoopSequence inner;
+      run();
+    }
+  };
+  EXPECT_THROW(run_sequence(), Interrupted);
+  for (int loop = 0; loop < 20; ++loop) run();
+  EXPECT_EQ(checks, 3) << "loops after the sequence";
 }
 
 TEST_F(Interrupts, StopEndlessKernels) {

@@ -152,7 +152,7 @@ void run_ranges(const CpuFunction& function, std::span<const std::byte> argument
                                             [=, &function, &context, first = range.begin](int64_t begin, int64_t end) {
                                               enter(function, block, first + begin, first + end, context);
                                             },
-                                            {.goes_on = range.begin > 0, .alone = range.alone});
+                                            {.alone = range.alone});
 }
 
 /// Runs all blocks up to a barrier of the grid, then all up to the next.
@@ -162,6 +162,7 @@ void run_together(const CpuFunction& function, const void* arguments, int64_t co
     throw ValueError(std::string(context.kernel()) + "(): a cooperative launch on the CPU has at most " +
                      std::to_string(kMostBlocks) + " blocks, not " + std::to_string(count));
   GridBlocks blocks(function.grid_entry(), arguments, count);
+  const LoopSequence sequence;
   std::atomic<int64_t> waiting;
   do {
     waiting.store(0, std::memory_order_relaxed);
