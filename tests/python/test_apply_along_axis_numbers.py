@@ -265,7 +265,12 @@ def test_dtypes(function, dtype):
 @pytest.mark.parametrize("function", REAL, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
 def test_real_dtypes(function, dtype):
-    check(function, array_of(dtype, (70, 7)))
+    x = array_of(dtype, (70, 7))
+    if function is counts_of_signs and not iruka.default_device().name.startswith("cpu"):
+        with pytest.raises(TypeError, match="Implicit conversion"):  # it gives NumPy elements of a GPU's slice
+            check(function, x)
+    else:
+        check(function, x)
 
 
 @pytest.mark.parametrize("function", [sum_from_an_integer, first_beyond, extremes, longest_rise, of_math, hashed])

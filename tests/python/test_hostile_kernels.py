@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import iruka
 from helpers import PATIENCE
 
 ROWS = pathlib.Path(__file__).with_name("hostile_inputs.py")
@@ -16,6 +17,8 @@ SUBJECTS = ("vectorize: ", "guvectorize: ", "jit: ", "RawKernel: ", "RawModule: 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=[each.strip(": ") for each in SUBJECTS])
 def test_hostile_inputs(subject):
+    if subject == "interrupt: " and not iruka.default_device().name.startswith("cpu"):
+        pytest.skip("a GPU's kernel runs to its end")
     done = subprocess.run(
         [sys.executable, ROWS, subject], capture_output=True, text=True, timeout=600 * PATIENCE, check=False
     )
