@@ -14,17 +14,17 @@ namespace {
 /// What errors name.
 const char* const kFunction = "nn.load";
 
-nb::object to_python(const nn::Value& value);
+nb::object converted(const nn::Value& value);
 
 template <class Items>
 nb::list list_of(const Items& items) {
   nb::list list;
-  for (const nn::Value& item : items) list.append(to_python(item));
+  for (const nn::Value& item : items) list.append(converted(item));
   return list;
 }
 
 /// Python's own containers, numbers and texts; arrays are iruka.ndarray. The reader has bounded the nesting.
-nb::object to_python(const nn::Value& value) {
+nb::object converted(const nn::Value& value) {
   using Kind = nn::Value::Kind;
   switch (value.kind()) {
     case Kind::none: break;
@@ -36,7 +36,7 @@ nb::object to_python(const nn::Value& value) {
     case Kind::tuple: return nb::tuple(list_of(value.values()));
     case Kind::mapping: {
       nb::dict dict;
-      for (const nn::Item& item : value.items()) dict[to_python(item.key)] = to_python(item.value);
+      for (const nn::Item& item : value.items()) dict[converted(item.key)] = converted(item.value);
       return dict;
     }
   }
@@ -52,7 +52,7 @@ void bind_nn(nb::module_& parent) {
       [](const nb::bytes& path, nb::handle device_like) {
         const std::string name(path.c_str(), path.size());  // what os.fsencode gave: it need not be UTF-8
         Device& device = to_device(device_like, "device");
-        return to_python(without_gil(
+        return converted(without_gil(
             [&] { return nn::to_device(nn::read_weights(nn::Input::from_file(kFunction, name)), device); }));
       },
       nb::arg("path"), nb::arg("device").none());
@@ -61,7 +61,7 @@ void bind_nn(nb::module_& parent) {
       [](nb::handle data, nb::handle device_like) {
         const BufferBytes bytes(data);
         Device& device = to_device(device_like, "device");
-        return to_python(without_gil(
+        return converted(without_gil(
             [&] { return nn::to_device(nn::read_weights(nn::Input::from_bytes(kFunction, bytes.span())), device); }));
       },
       nb::arg("data"), nb::arg("device").none());

@@ -48,6 +48,9 @@ Object Pickle::make(const Global& global, const Arguments& arguments) {
     case Role::encode: return make_bytes(arguments);
     case Role::device: return make_device(arguments);
     case Role::rebuild_from_type: return rebuild_from_type(arguments);
+    case Role::empty_bytes:
+      if (arguments.items.empty()) return {Object::Bytes{}};
+      break;
     case Role::size:
       if (const auto* const extents = argument<Object::Tuple>(arguments, 0); extents && arguments.items.size() == 1) {
         charge(extents->items.size());

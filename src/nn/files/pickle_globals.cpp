@@ -15,6 +15,8 @@ constexpr std::array kGlobals = {
     Global{"builtins", "complex", Role::complex},
     Global{"__builtin__", "complex", Role::complex},  // Python 2's name, which protocol 2 writes
     Global{"_codecs", "encode", Role::encode},
+    Global{"builtins", "bytes", Role::empty_bytes},
+    Global{"__builtin__", "bytes", Role::empty_bytes},
     Global{"torch._utils", "_rebuild_tensor", Role::rebuild_tensor},
     Global{"torch._utils", "_rebuild_tensor_v2", Role::rebuild_tensor_v2},
     Global{"torch._utils", "_rebuild_tensor_v3", Role::rebuild_tensor_v3},

@@ -15,7 +15,8 @@ enum class Role : uint8_t {
   size,
   device,
   complex,
-  encode,  ///< how protocol 2 writes bytes
+  encode,       ///< how protocol 2 writes bytes
+  empty_bytes,  ///< the same of none
   rebuild_tensor,
   rebuild_tensor_v2,
   rebuild_tensor_v3,
