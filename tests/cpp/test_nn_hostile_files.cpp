@@ -111,8 +111,20 @@ TEST(HostilePickle, WholeObjectsAreRefusedWithAdvice) {
             std::string::npos);
   EXPECT_NE(pickle_refusal(PickleWriter().global("numpy.core.multiarray", "scalar").stop()).find("NumPy's"),
             std::string::npos);
-  EXPECT_NE(pickle_refusal(PickleWriter().global("torch", "float8_e4m3fn").stop()).find("has no counterpart here"),
+  EXPECT_NE(pickle_refusal(PickleWriter().global("torch", "float8_e4m3fn").stop()).find("has no dtype here"),
             std::string::npos);
+  // A tensor whose elements are the conjugates of those in its storage.
+  PickleWriter conjugated;
+  conjugated.global("torch._utils", "_rebuild_tensor_v2")
+      .raw("((")
+      .text("storage")
+      .global("torch", "ComplexFloatStorage");
+  conjugated.text("0").text("cpu").big(1).raw("tQ").big(0).integers({1}).integers({1}).raw("\x89");
+  conjugated.global("collections", "OrderedDict").raw(")R}").text("conj").raw("\x88stR");
+  EXPECT_EQ(pickle_refusal(conjugated.stop()),
+            "a tensor is lazily conjugated or negated; save tensor.resolve_conj().resolve_neg()");
+  EXPECT_EQ(refusal(nn_files::read(nn_files::data_path("program.pt2"))),
+            "is a program of torch.export, which cannot be read; export the network as ONNX");
   EXPECT_EQ(pickle_refusal(PickleWriter().raw("\x8f").stop()),
             "the pickle holds a set; save a list. Nothing was executed");
 }

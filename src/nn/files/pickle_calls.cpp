@@ -126,7 +126,8 @@ Object Pickle::make_device(const Arguments& arguments) {
   return {index ? *type + ":" + std::to_string(*index) : *type};
 }
 
-/// (storage, offset, shape, strides, requires_grad, hooks); version 3 has the dtype after these.
+/// (storage, offset, shape, strides, requires_grad, hooks); version 3 has the dtype after these, and last may come
+/// flags that change the elements' meaning.
 Object Pickle::rebuild_tensor(const Global& global, const Arguments& arguments) {
   const auto* const storage = argument<Object::StorageIndex>(arguments, 0);
   const std::optional<int64_t> offset = integer(arguments, 1);
@@ -143,6 +144,10 @@ Object Pickle::rebuild_tensor(const Global& global, const Arguments& arguments) 
     dtype = type->dtype;
   }
   if (!dtype) damaged("'" + global.path() + "' is called with a storage without dtype");
+  const size_t flags = global.role == Role::rebuild_tensor_v3 ? 7 : 6;
+  if (const auto* const set = argument<Object::Mapping>(arguments, flags); set && !set->items.empty()) {
+    refuse("a tensor is lazily conjugated or negated; save tensor.resolve_conj().resolve_neg()");
+  }
   return {TensorView{storage->value, *dtype, *offset, std::move(*shape), std::move(*strides)}};
 }
 

@@ -87,6 +87,9 @@ std::string why_refused(std::string_view module, std::string_view name) {
     return refers + ", NumPy's, where tensors, containers, numbers and texts are read" + nothing_ran +
            "Save tensors (torch.from_numpy) and numbers (float, int) instead";
   }
+  if (module == "torch" && (name.starts_with("float") || name.ends_with("Storage"))) {
+    return refers + ", a type that has no dtype here" + nothing_ran + "Convert the tensor: tensor.to(torch.bfloat16)";
+  }
   if (module == "torch" || within(module, "torch._utils") || within(module, "torch.storage") ||
       within(module, "torch.serialization") || within(module, "torch._tensor")) {
     return refers + ", which has no counterpart here" + nothing_ran +
