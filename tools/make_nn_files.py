@@ -194,7 +194,7 @@ def onnx_attributes(rng):
 
     def branch(op, name):
         out = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
-        weight = numpy_helper.from_array(np.float32([1, 2]), f"{name}_weight")
+        weight = numpy_helper.from_array(np.array([1, 2], np.float32), f"{name}_weight")
         return helper.make_graph([helper.make_node(op, ["x", f"{name}_weight"], [name])], name, [], [out], [weight])
 
     constant = numpy_helper.from_array(rng.integers(0, 9, (2, 2)), "constant")

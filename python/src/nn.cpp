@@ -1,7 +1,5 @@
 #include "iruka/nn.h"
 
-#include <nanobind/stl/string.h>
-
 #include "buffer_bytes.h"
 #include "convert.h"
 #include "device.h"

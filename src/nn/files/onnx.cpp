@@ -175,11 +175,13 @@ class ModelReader {
       case AttributeType::graph: return graph_handle(only(fields.graph, where), depth);
       case AttributeType::tensors: {
         std::vector<Array> arrays;
+        arrays.reserve(fields.tensors.size());
         for (const data_view& tensor : fields.tensors) arrays.push_back(tensors_.read(tensor).array);
         return arrays;
       }
       case AttributeType::graphs: {
         std::vector<GraphHandle> graphs;
+        graphs.reserve(fields.graphs.size());
         for (const data_view& graph : fields.graphs) graphs.push_back(graph_handle(graph, depth));
         return graphs;
       }

@@ -153,6 +153,7 @@ Dtype dtype_of_entry(const TensorName& tensor, const Entry& entry) {
 /// The tensors' ranges must follow each other without gaps and fill the file's data.
 void check_ranges(const std::string& where, const std::vector<Entry>& entries, int64_t data_bytes) {
   std::vector<const Entry*> sorted;
+  sorted.reserve(entries.size());
   for (const Entry& entry : entries) sorted.push_back(&entry);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return *a->offsets < *b->offsets; });
   int64_t end = 0;

@@ -160,6 +160,7 @@ void ZipArchive::check_name(std::string_view name) const {
 
 void ZipArchive::check_overlaps() const {
   std::vector<const ZipEntry*> sorted;
+  sorted.reserve(entries_.size());
   for (const ZipEntry& entry : entries_) sorted.push_back(&entry);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->header < b->header; });
   for (size_t i = 1; i < sorted.size(); ++i) {
