@@ -185,7 +185,8 @@ class _Generalized(ArrayFunction):
             wide.append(broadcast_to(each, (*shape, *each.shape[each.ndim - len(names) :])))
         count = int(numpy.prod(shape, dtype=int))
         if count:
-            loop.launch([*wide, *made], [], device, size=count)
+            before = [*wide, *(each.copy() for each in made)] if results and loop.translation.can_fail else None
+            loop.launch([*wide, *made], [], device, before=before, size=count)
         return made
 
     def _dimensions(self, given: list[ndarray]) -> tuple[dict[str, int], tuple[int, ...]]:

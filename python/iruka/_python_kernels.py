@@ -91,8 +91,19 @@ class Loop(abc.ABC):
             diagnose_early=False,  # type: ignore[call-arg]  # the text is valid, and this keyword is not public
         )
 
-    def launch(self, inputs: list[ndarray], outputs: list[ndarray], device: Any, **options: Any) -> Any:
-        """What the kernel returns. On the CPU, raises what the function raises for the first element that fails."""
+    def launch(
+        self,
+        inputs: list[ndarray],
+        outputs: list[ndarray],
+        device: Any,
+        *,
+        before: list[ndarray] | None = None,
+        **options: Any,
+    ) -> Any:
+        """What the kernel returns. On the CPU, raises what the function raises for the first element that fails.
+
+        `before`: the inputs with their values from before the launch, where it changes some.
+        """
         kernel = self.kernel(device == CPU)
         if not self.translation.can_fail or device != CPU:
             return kernel(*inputs, *outputs, **options)
@@ -100,7 +111,7 @@ class Loop(abc.ABC):
             first = full((1,), _NOT_FAILED, "int64")
         result = kernel(*inputs, first, *outputs, **options)
         if (place := int(first[0])) != _NOT_FAILED:
-            self._raise(*self.arguments_at(place, inputs))
+            self._raise(*self.arguments_at(place, before or inputs))
         return result
 
     @abc.abstractmethod

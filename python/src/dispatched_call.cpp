@@ -74,9 +74,11 @@ PyObject* DispatchedCall::result() {
   if (nin() > kMostInputs || given_.outputs.size() > kMostOutputs) return nullptr;
   if (!read_inputs() || !find_kernel() || !convert_inputs() || !match_shapes() || !take_outputs() || !widen_inputs())
     return nullptr;
+  keep_values_of_outputs();
   launch();
-  if (first_failed_ != kNotFailed) return nullptr;  // the class finds out what the function raises
-  return delivered();
+  if (first_failed_ == kNotFailed) return delivered();
+  bring_back_outputs();
+  return nullptr;  // the class finds out what the function raises
 }
 
 /// Reads an array of NumPy, or one of Iruka on the device of the others.
@@ -154,6 +156,22 @@ bool DispatchedCall::find_kernel() {
   return false;
 }
 
+/// Before this thread gives the GIL away. Meanwhile another thread may give an array other memory or another shape; this
+/// call goes on with those that it has read. NumPy's arrays keep their memory while they live.
+void DispatchedCall::hold_memory() {
+  for (; held_ < nin() + read_outputs_; ++held_) {
+    const bool is_input = held_ < nin();
+    PyObject* const object = is_input ? given_.inputs[held_] : given_.outputs[held_ - nin()];
+    jit::Operand& operand = is_input ? operands_[held_] : output(held_ - nin());
+    if (Py_TYPE(object) == array_type) buffers_.add(array_of(object).buffer());
+    HeldShape& held = shapes_.add();
+    if (!operand.is_array()) continue;
+    held = {Dims(operand.shape, operand.ndim), Dims(operand.strides, operand.ndim)};
+    operand.shape = held.shape.data();
+    operand.strides = held.strides.data();
+  }
+}
+
 /// Casts inputs to the kernel's dtypes. Numbers become elements in memory for kernels of core axes, and where all are
 /// numbers, so that the program of arrays serves them.
 bool DispatchedCall::convert_inputs() {
@@ -162,9 +180,9 @@ bool DispatchedCall::convert_inputs() {
   for (size_t k = 0; k < nin(); ++k) {
     jit::Operand& operand = operands_[k];
     const Dtype dtype = found_->dtypes[k];
-    operand.writable = false;  // a raw parameter is const where its array is, as in calls by the Python class
     if (operand.is_array()) {
-      if (operand.dtype != dtype) replace_by_copy(k);
+      if (operand.dtype != dtype && !replace_by_copy(k)) return false;
+      operand.writable = false;  // a raw parameter is const where its array is, as in calls by the Python class
       continue;
     }
     const Scalar& number = *operand.scalar;
@@ -175,15 +193,16 @@ bool DispatchedCall::convert_inputs() {
       number.store(dtype, elements_[k].bytes);
       operand = jit::Operand(elements_[k].bytes, dtype);
     } else {
-      operand = jit::Operand(arrays_.add(filled({}, number, dtype, *device_)));
+      hold_memory();
+      operand = jit::Operand(arrays_.add(without_gil([&] { return filled({}, number, dtype, *device_); })));
     }
     operand.writable = false;
   }
   return true;
 }
 
-/// An array in the dtype of the kernel, in memory of its own.
-void DispatchedCall::replace_by_copy(size_t k) {
+/// An array in the dtype of the kernel, in memory of its own. False where another thread has changed the shape.
+bool DispatchedCall::replace_by_copy(size_t k) {
   jit::Operand& operand = operands_[k];
   PyObject* const object = given_.inputs[k];
   const Dtype dtype = found_->dtypes[k];
@@ -191,9 +210,14 @@ void DispatchedCall::replace_by_copy(size_t k) {
   if (is_numpy && operand.nbytes() <= kSmallBytes) {
     operand = *numpy_operand(objects_.add(numpy_copy(object, dtype)).ptr());
   } else {
+    hold_memory();
+    const Dims shape(operand.shape, operand.ndim);
     const Array array = is_numpy ? *shared_with_numpy(object) : array_of(object);
+    if (!(array.shape() == shape)) return false;
     operand = jit::Operand(arrays_.add(without_gil([&] { return array.astype(dtype); })));
   }
+  operand.writable = false;
+  return true;
 }
 
 std::span<const int> DispatchedCall::core_axes(size_t k) const {
@@ -272,6 +296,7 @@ bool DispatchedCall::take_outputs() {
     jit::Operand& taken = output(k);
     Device* const device = device_;
     if (!read_array(given_.outputs[k], taken) || device_ != device || !is_for(*found_)) return false;
+    read_outputs_ = k + 1;
     if (!taken.writable || !has_shape(taken, full_shape(nin() + k))) return false;
     for (size_t other = 0; other < k; ++other)
       if (output(other).may_overlap(taken)) return false;
@@ -286,7 +311,8 @@ bool DispatchedCall::separate_inputs_from(const jit::Operand& output) {
     const jit::Operand& input = operands_[k];
     if (!input.is_array() || !input.may_overlap(output)) continue;
     if (found_->reports_failure) return false;  // the inputs are needed to find out what the function raises
-    if (is_generalized() || !is_same_layout(input, output) || !output.is_c_contiguous()) replace_by_copy(k);
+    if (is_generalized() || !is_same_layout(input, output) || !output.is_c_contiguous())
+      if (!replace_by_copy(k)) return false;
   }
   return true;
 }
@@ -305,11 +331,24 @@ bool DispatchedCall::make_outputs() {
       output(k) = *numpy_operand(made_objects_[k]->ptr());
     } else {
       const auto make = [&] { return Array::empty(shape, dtype, *device_); };
+      if (!is_host(*device_)) hold_memory();
       made_arrays_[k] = &arrays_.add(is_host(*device_) ? make() : without_gil(make));
       output(k) = jit::Operand(*made_arrays_[k]);
     }
   }
   return true;
+}
+
+/// A generalized function may read the outputs that it is given, and runs once more where it raises.
+void DispatchedCall::keep_values_of_outputs() {
+  if (!is_generalized() || !found_->reports_failure) return;
+  for (PyObject* object : given_.outputs) before_.add(nb::handle(object).attr("copy")());
+}
+
+void DispatchedCall::bring_back_outputs() {
+  const auto before = before_.span();
+  for (size_t k = 0; k < before.size(); ++k)
+    if (PyObject_SetItem(given_.outputs[k], Py_Ellipsis, before[k].ptr()) < 0) throw nb::python_error();
 }
 
 void DispatchedCall::launch() {
@@ -333,19 +372,11 @@ void DispatchedCall::launch() {
     note_begin_of_call();
     launch.run();
   } else {
-    launch_without_gil(launch);
+    hold_memory();
+    const GilRelease release;
+    launch.run();
   }
   emit_warnings(found_->kernel.pop_warnings());
-}
-
-/// Meanwhile another thread may give an array of Iruka other memory; NumPy's keep theirs while they live.
-void DispatchedCall::launch_without_gil(jit::KernelLaunch& launch) {
-  FixedList<BufferHandle, kMostInputs + kMostOutputs> buffers(0);
-  for (const auto& objects : {given_.inputs, given_.outputs})
-    for (PyObject* object : objects)
-      if (Py_TYPE(object) == array_type) buffers.add(array_of(object).buffer());
-  const GilRelease release;
-  launch.run();
 }
 
 PyObject* DispatchedCall::delivered(size_t k) {

@@ -41,6 +41,9 @@ class DispatchedCall {
   struct Element {
     alignas(16) std::byte bytes[16];
   };
+  struct HeldShape {
+    Dims shape, strides;
+  };
 
   size_t nin() const { return given_.inputs.size(); }
   size_t nout() const { return found_->dtypes.size() - nin(); }
@@ -59,15 +62,17 @@ class DispatchedCall {
   bool find_kernel();
   InputTypes input_types() const;
   bool is_for(const DispatchedKernel& kernel) const;
+  void hold_memory();
   bool convert_inputs();
-  void replace_by_copy(size_t k);
+  bool replace_by_copy(size_t k);
   bool match_shapes();
   bool widen_inputs();
   bool take_outputs();
   bool separate_inputs_from(const jit::Operand& output);
   bool make_outputs();
+  void keep_values_of_outputs();
+  void bring_back_outputs();
   void launch();
-  void launch_without_gil(jit::KernelLaunch& launch);
   PyObject* delivered();
   PyObject* delivered(size_t k);
 
@@ -76,6 +81,8 @@ class DispatchedCall {
   const DispatchedKernel* found_ = nullptr;
   Device* device_ = nullptr;  ///< of the arrays of Iruka; of the kernel once that is found
   bool has_numpy_ = false, gives_numpy_ = false;
+  size_t read_outputs_ = 0;  ///< given outputs that are operands
+  size_t held_ = 0;          ///< inputs, then given outputs, whose memory and shapes are held
   int64_t first_failed_ = kNotFailed;
   Dims loop_;                                    ///< without core axes
   int64_t extents_[kMostAxes];                   ///< of core axes
@@ -85,6 +92,9 @@ class DispatchedCall {
   FixedList<Scalar, kMostInputs> numbers_{0};
   FixedList<Array, kMost> arrays_{0};
   FixedList<nb::object, kMost> objects_{0};
+  FixedList<BufferHandle, kMost> buffers_{0};      ///< of arguments that are held
+  FixedList<HeldShape, kMost> shapes_{0};          ///< of arguments that are held
+  FixedList<nb::object, kMostOutputs> before_{0};  ///< copies of given outputs with their values from before the call
   Array* made_arrays_[kMostOutputs];        ///< of new outputs that are not NumPy's
   nb::object* made_objects_[kMostOutputs];  ///< of those that are; null: the element behind the operand
 };

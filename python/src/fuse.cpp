@@ -95,35 +95,39 @@ nb::bytes bits_of(const Number& number) {
   return nb::bytes(&number, sizeof number);
 }
 
-bool hashes_by_identity(nb::handle object) {
-  return Py_TYPE(object.ptr())->tp_hash == PyBaseObject_Type.tp_hash && !PyCallable_Check(object.ptr()) &&
-         nb::hasattr(object, "__dict__");
+/// The class attribute that `name` finds, or null. A class may get it, or lose it, between two calls.
+PyObject* class_attribute(PyTypeObject* type, PyObject* name) {
+  PyObject* const order = type->tp_mro;
+  for (Py_ssize_t k = 0; order && k < PyTuple_GET_SIZE(order); ++k) {
+    PyObject* const attributes = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(order, k))->tp_dict;
+    if (!attributes) continue;  // a class of C, whose attributes stay
+    if (PyObject* const found = PyDict_GetItemWithError(attributes, name)) return found;
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return nullptr;
 }
 
 /// Writes the value of an argument as a hashable object. Numbers are equal where types and bits are, in containers too.
-/// Objects that hash by their identity, such as the self of a method, count by their attributes as well, which may
-/// change; arrays among these do not count, because no fused function may use them.
+/// Arrays count by dtype and shape, because no fused function may use the elements of those that are no arguments.
+/// Other objects count by their equality, and by those attributes whose names occur in the code that traces ran.
 class ValueWriter {
  public:
+  explicit ValueWriter(nb::frozenset names) : names_(std::move(names)) {}
+
   nb::object value_of(nb::handle value) {
     const RecursionGuard guard;
     PyObject* const object = value.ptr();
     if (PyFloat_CheckExact(object)) return typed(value, bits_of(PyFloat_AS_DOUBLE(object)));
     if (PyComplex_CheckExact(object)) return typed(value, bits_of(PyComplex_AsCComplex(object)));
     if (is_numpy_number(object)) return typed(value, value.attr("tobytes")());
+    if (is_constant(object)) return typed(value, nb::borrow(value));
     if (PyTuple_Check(object)) return values_in(value, value);
     if (PyList_Check(object)) return once(value, [&] { return values_in(value, value); });
     if (PyDict_Check(object)) return once(value, [&] { return values_in(value, value.attr("items")()); });
-    if (PyAnySet_Check(object)) return typed(value, nb::steal(PyFrozenSet_New(object)));
-    if (is_array_like(object) && nb::hasattr(value, "shape")) return typed(value, nb::none());
-    if (hashes_by_identity(value))
-      return once(value, [&] { return typed(value, nb::make_tuple(value, value_of(value.attr("__dict__")))); });
-    if (PyObject_Hash(object) == -1) {
-      PyErr_Clear();
-      throw TypeError("fuse: an argument holds a " + describe(value.type()) +
-                      ", which has no hash; give arrays, numbers, strings, and tuples, lists and dicts of them");
-    }
-    return typed(value, nb::borrow(value));
+    if (PyAnySet_Check(object)) return typed(value, nb::frozenset(values_in(value, value)[1]));
+    if (is_array_like(object) && nb::hasattr(value, "shape"))
+      return typed(value, nb::make_tuple(nb::str(nb::getattr(value, "dtype", nb::none())), nb::tuple(value.attr("shape"))));
+    return once(value, [&] { return value_of_object(value); });
   }
 
  private:
@@ -136,11 +140,17 @@ class ValueWriter {
     RecursionGuard& operator=(const RecursionGuard&) = delete;
   };
 
-  static nb::object typed(nb::handle value, nb::object content) {
+  /// Whether the object never changes and has no attributes of its own.
+  static bool is_constant(PyObject* object) {
+    return object == Py_None || PyBool_Check(object) || PyLong_CheckExact(object) || PyUnicode_CheckExact(object) ||
+           PyBytes_CheckExact(object);
+  }
+
+  static nb::tuple typed(nb::handle value, nb::object content) {
     return nb::make_tuple(value.type(), std::move(content));
   }
 
-  nb::object values_in(nb::handle container, nb::handle items) {
+  nb::tuple values_in(nb::handle container, nb::handle items) {
     nb::list values;
     for (nb::handle item : nb::iter(items)) values.append(value_of(item));
     return typed(container, nb::tuple(values));
@@ -149,19 +159,60 @@ class ValueWriter {
   /// Objects may refer to each other in circles: later references are the number of the first.
   template <class Write>
   nb::object once(nb::handle value, Write&& write) {
-    const auto found = std::ranges::find(written_, value.ptr());
+    const auto found = std::ranges::find(written_, value.ptr(), [](const nb::object& each) { return each.ptr(); });
     if (found != written_.end()) return typed(value, nb::int_(found - written_.begin()));
-    written_.push_back(value.ptr());
+    written_.push_back(nb::borrow(value));
     return write();
   }
 
-  std::vector<PyObject*> written_;
+  nb::object value_of_object(nb::handle value) {
+    nb::object content = nb::borrow(value);
+    if (PyObject_Hash(value.ptr()) == -1) {
+      PyErr_Clear();
+      content = value_of_unhashable(value);
+    }
+    return nb::make_tuple(value.type(), std::move(content), attributes_of(value));
+  }
+
+  nb::object value_of_unhashable(nb::handle value) {
+    if (PySlice_Check(value.ptr()))
+      return values_in(value, nb::make_tuple(value.attr("start"), value.attr("stop"), value.attr("step")));
+    if (PySequence_Check(value.ptr())) return values_in(value, value);  // a deque, a bytearray
+    if (nb::hasattr(value, "__dict__") || nb::hasattr(value, "__slots__")) return nb::none();
+    throw TypeError("fuse: an argument holds a " + describe(value.type()) +
+                    ", which has no hash; give arrays, numbers, strings, and tuples, lists and dicts of them");
+  }
+
+  /// Names and values, of the object itself and of its class.
+  nb::object attributes_of(nb::handle object) {
+    nb::list values;
+    const bool is_class = PyType_Check(object.ptr());
+    const nb::object own = is_class ? nb::none() : nb::getattr(object, "__dict__", nb::none());
+    const auto type = reinterpret_cast<PyTypeObject*>(is_class ? object.ptr() : object.type().ptr());
+    for (nb::handle name : names_) {
+      nb::object found;
+      if (PyDict_Check(own.ptr())) found = nb::borrow(PyDict_GetItemWithError(own.ptr(), name.ptr()));
+      if (!found.is_valid()) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        found = nb::borrow(class_attribute(type, name.ptr()));
+        if (found.is_valid() && Py_TYPE(found.ptr()) == &PyMemberDescr_Type && !is_class)
+          found = nb::getattr(object, name, nb::none());  // of __slots__
+      }
+      if (!found.is_valid()) continue;
+      // Code that ran counts by its identity. What it reads has names of its own.
+      values.append(nb::make_tuple(name, PyFunction_Check(found.ptr()) ? found : value_of(found)));
+    }
+    return nb::tuple(values);
+  }
+
+  const nb::frozenset names_;
+  std::vector<nb::object> written_;
 };
 
 /// What decides how a call is fused, as a hashable object: dtypes, numbers of axes, which shapes are equal, types of
-/// numbers, and the values of other objects and of the arguments in `by_value`. None if an argument must become an
-/// array first.
-nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset by_value) {
+/// numbers, and the values of other objects (with their attributes in `attributes`) and of the arguments in `by_value`.
+/// None if an argument must become an array first.
+nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset by_value, nb::frozenset attributes) {
   const size_t count = nb::len(arguments);
   SignatureWriter writer(count);
   nb::list values;
@@ -183,7 +234,7 @@ nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset b
     }
     if (!letter && !is_typed && needs_conversion(object)) return nb::none();
     writer.add('v');
-    values.append(ValueWriter().value_of(object));
+    values.append(ValueWriter(attributes).value_of(object));
   }
   const std::string text = writer.text();
   const nb::bytes key(text.data(), text.size());
@@ -204,7 +255,8 @@ PyObject* call_fused(PyObject* self, PyObject* positional, PyObject* keywords) {
       names = nb::tuple(given.keys());
       values = nb::borrow<nb::tuple>(values + nb::tuple(given.values()));
     }
-    const nb::object key = call_signature(values, names, nb::borrow<nb::frozenset>(function.attr("_by_value")));
+    const nb::object key = call_signature(values, names, nb::borrow<nb::frozenset>(function.attr("_by_value")),
+                                          nb::borrow<nb::frozenset>(function.attr("_attributes")));
     const nb::dict launchers = nb::borrow<nb::dict>(function.attr("_launchers"));
     const nb::object launch = nb::borrow(PyDict_GetItemWithError(launchers.ptr(), key.ptr()));
     if (!launch.is_valid() && PyErr_Occurred()) throw nb::python_error();
@@ -315,7 +367,8 @@ void bind_fuse(nb::module_& module) {
   nb::class_<FusedDispatcher>(module, "FusedDispatcher", nb::type_slots(kFusedSlots),
                               "Calls _launchers[signature of the call], else the method _first_call(args, kwargs).")
       .def(nb::init<>());
-  module.def("_call_signature", call_signature, nb::arg("arguments"), nb::arg("names").none(), nb::arg("by_value"));
+  module.def("_call_signature", call_signature, nb::arg("arguments"), nb::arg("names").none(), nb::arg("by_value"),
+             nb::arg("attributes"));
   module.def("_operation_types", operation_types, nb::arg("name"), nb::arg("inputs"), nb::arg("dtype") = nb::none(),
              nb::arg("casting") = "same_kind");
   module.def("_operation_text", operation_text);

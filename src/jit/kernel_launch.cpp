@@ -529,7 +529,8 @@ void KernelLaunch::prepare() {
 
 bool KernelLaunch::is_brief() const {
   if (count_ == 0) return true;
-  if (!found_ || policy_.has_grid) return false;
+  // A loop can take longer than the elements before it.
+  if (!found_ || policy_.has_grid || kernel_.text.has_loops) return false;
   const double unit_cost = found_->cost.nanoseconds();
   return unit_cost > 0 && unit_cost * static_cast<double>(unit_count()) < kBriefNanoseconds;
 }

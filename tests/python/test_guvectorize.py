@@ -433,3 +433,25 @@ def test_errors_of_calls_that_wrote_before():
 @guvectorize(["void(f8[:], f8[:])"], "(n)->()")
 def first(x, out):
     out[0] = x[0]
+
+
+@pytest.mark.skipif(iruka.default_device().name != "cpu", reason="a GPU's kernel asserts")
+def test_a_function_that_raises_sees_the_outputs_as_they_were_given():
+    @iruka.guvectorize(["void(float64, float64[:])"], "()->()")
+    def added(x, out):
+        out[0] += x
+        if out[0] == 1:
+            raise KeyError("one")
+
+    for calls in range(3):  # the first is that of the Python class
+        out = np.array([0.0, 5.0])
+        with pytest.raises(KeyError, match="one"):
+            added(np.ones(2), out)
+        assert out.tolist() == [1, 6], calls
+        device = iruka.asarray([[5.0], [0.0]])
+        with pytest.raises(KeyError, match="one"):
+            added(iruka.ones((2, 1)), device)
+        assert device.tolist() == [[6], [1]]
+        out = np.array([5.0, 5.0])
+        added(np.ones(2), out)
+        assert out.tolist() == [6, 6]

@@ -56,7 +56,8 @@ class FusedFunction(_core.FusedDispatcher):
         self._given_name = kernel_name
         self._made_of = (function, kernel_name)
         self._launchers: dict[Any, Any] = {}
-        self._by_value: frozenset = frozenset()
+        self._by_value: frozenset = frozenset()  # numbers at whose values the function looks
+        self._attributes: frozenset = frozenset()  # names in the code that traces have run
         self._lock = threading.RLock()
 
     def _first_call(self, args: tuple, kwargs: dict) -> Any:
@@ -76,12 +77,12 @@ class FusedFunction(_core.FusedDispatcher):
 
     def _launcher(self, values: tuple, count: int, names: tuple, foreign: set) -> Any:
         from .numbers import NeedsValue
-        from .trace import launcher_of
+        from .trace import CodeThatRuns, launcher_of
 
         with self._lock:
             while True:
                 by_value = self._by_value
-                key = _core._call_signature(values, names or None, by_value)
+                key = _core._call_signature(values, names or None, by_value, self._attributes)
                 if key is None:
                     raise TypeError(
                         f"{self.__name__}: an argument is neither an array, a number nor a value of its own"
@@ -89,10 +90,13 @@ class FusedFunction(_core.FusedDispatcher):
                 if (found := self._launchers.get(key)) is not None and not foreign:
                     return found
                 try:
-                    found = launcher_of(self, values, count, names, foreign, by_value)
+                    with CodeThatRuns() as code:
+                        found = launcher_of(self, values, count, names, foreign, by_value)
                 except NeedsValue as needed:
                     self._by_value = by_value | needed.sources
                     continue
+                self._attributes |= code.names
+                key = _core._call_signature(values, names or None, by_value, self._attributes)
                 while len(self._launchers) >= _MOST_LAUNCHERS:
                     del self._launchers[next(iter(self._launchers))]  # the oldest
                 self._launchers[key] = found
@@ -106,7 +110,7 @@ class FusedFunction(_core.FusedDispatcher):
     def clear_cache(self) -> None:
         """Forgets the kernels, so that the next calls trace the function again."""
         with self._lock:
-            self._launchers, self._by_value = {}, frozenset()
+            self._launchers, self._by_value, self._attributes = {}, frozenset(), frozenset()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import linecache
 import os
+import sys
 import traceback
 from typing import Any
 
@@ -20,6 +21,38 @@ _WORDED = (
     builtins.TypeError, builtins.ValueError, builtins.IndexError, builtins.OverflowError, builtins.AttributeError,
     builtins.ZeroDivisionError,
 )  # fmt: skip
+
+
+class CodeThatRuns:
+    """A context whose `names` are those that the code which this thread runs inside of it mentions, as strings too.
+
+    They hold the attributes that the code can read, but for names that are put together. The library's own code does
+    not count.
+    """
+
+    def __enter__(self) -> CodeThatRuns:
+        self._codes: set[Any] = set()
+        self._before = sys.getprofile()
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._before is None or callable(self._before):
+            sys.setprofile(self._before)
+        else:  # cProfile's, which is no function
+            sys.setprofile(None)
+            self._before.enable()
+
+    def _note(self, frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and not frame.f_code.co_filename.startswith(_PACKAGE):
+            self._codes.add(frame.f_code)
+        if callable(self._before):
+            self._before(frame, event, argument)
+
+    @property
+    def names(self) -> frozenset:
+        constants = (each for code in self._codes for each in code.co_consts if isinstance(each, str))
+        return frozenset(name for code in self._codes for name in code.co_names).union(constants)
 
 
 def launcher_of(fused: Any, values: tuple, count: int, names: tuple, foreign: set, by_value: frozenset) -> Any:
