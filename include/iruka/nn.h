@@ -1,8 +1,10 @@
-// Trained networks: reading files of weights. No file is ever executed.
+// Trained networks: reading files of weights, none of which is ever executed, and networks that become one kernel.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/report.h"
 
 namespace iruka::nn {
 
@@ -80,5 +83,97 @@ IRUKA_API Value load_weights(const std::string& path);
 IRUKA_API Value load_weights(std::span<const uint8_t> bytes);
 /// The same value with its arrays on `device`; those that share memory still do.
 IRUKA_API Value to_device(const Value& value, Device& device);
+
+/// A function of each number that a layer gives, or of all of them (softmax). The formulas are torch's.
+struct Activation {
+  enum class Kind : uint8_t {
+    relu,
+    leaky_relu,  ///< parameters: the slope
+    gelu,
+    gelu_tanh,
+    silu,
+    tanh,
+    sigmoid,
+    softplus,  ///< parameters: beta, threshold
+    elu,       ///< parameters: alpha
+    prelu,     ///< weight: the slope, or one for each channel
+    hardswish,
+    softmax,
+  };
+  Kind kind;
+  std::vector<double> parameters{};
+  Array weight{};
+};
+
+/// "relu", "leaky_relu"...
+IRUKA_API const char* name(Activation::Kind kind);
+
+/// y = activations(x W^T + b). Without a weight: the activations alone.
+struct DenseLayer {
+  Array weight{};  ///< (outputs, inputs), as in torch
+  Array bias{};    ///< (outputs), or none
+  std::vector<Activation> activations{};
+};
+
+/// A perceptron as a function for the bodies of kernels: `name(in, out)` with two local arrays of `dtype`. A kernel has
+/// `preamble`, `parameter` among its inputs, to which each call gives `weights`, and `declaration` before its body.
+/// The weights are an argument, so that the text, and with it the cache of compiled code, depends on shapes alone.
+struct DeviceFunction {
+  std::string name;
+  std::string preamble;     ///< defines the type of `name`
+  std::string parameter;    ///< "raw const float32 net_weights"
+  std::string declaration;  ///< "const net_network net{&net_weights[0]};"
+  Dtype dtype = Dtype::float32;
+  int64_t in_features = 0, out_features = 0;
+  Array weights;
+};
+
+/// How Perceptron::map() runs.
+struct MapOptions {
+  const Array* out = nullptr;  ///< of the result's shape, and a dtype that the network's may be cast to
+  /// Is called after each part of the points with the number that were given to the device and the number of all.
+  std::function<void(int64_t done, int64_t all)> progress{};
+};
+
+/// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in which
+/// a point's values never leave registers and the first-level cache; a larger network runs layer by layer. Copying one
+/// copies no weights; calls are thread-safe.
+class IRUKA_API Perceptron {
+ public:
+  static constexpr int64_t kWidest = 256;
+  static constexpr size_t kDeepest = 16;
+
+  /// The weights, float32 or float64 and all of one dtype on one device, are copied. Only the first layer may lack a
+  /// weight; `in_features` is needed where no layer has one. Raises ShapeError, TypeError or ValueError, which name the
+  /// layer, for weights that do not fit.
+  explicit Perceptron(std::vector<DenseLayer> layers, std::optional<int64_t> in_features = {});
+
+  int64_t in_features() const;
+  int64_t out_features() const;
+  Dtype dtype() const;  ///< of the weights, all arithmetic and the results
+  Device& device() const;
+  /// Whether it is one kernel.
+  bool is_one_kernel() const;
+
+  /// The network of each point of x, whose last axis has the features. Real dtypes are cast to dtype(). Raises
+  /// ShapeError for another number of features, ValueError for an array on another device.
+  Array operator()(const Array& x) const { return map(x); }
+  /// The same with the features, and the results, along any axis of any layout. Parts of the points run one after the
+  /// other where `progress` asks for it, or where the values between layers would take much memory.
+  Array map(const Array& x, int64_t axis = -1, const MapOptions& options = {}) const;
+  /// How the kernel for points like these runs. Raises ValueError where the network is not one kernel.
+  KernelReport report(const Array& x, int64_t axis = -1) const;
+  /// The generated text of that kernel.
+  std::string source(const Array& x, int64_t axis = -1) const;
+
+  /// The network as a function for kernels, with the weights of now. Raises ValueError for a name that is no identifier,
+  /// or where the network is not one kernel.
+  DeviceFunction as_function(const std::string& name) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
 
 }  // namespace iruka::nn

@@ -44,7 +44,7 @@ nb::object converted(const nn::Value& value) {
 }  // namespace
 
 void bind_nn(nb::module_& parent) {
-  nb::module_ module = parent.def_submodule("_nn", "Readers of files; iruka.nn gives them defaults.");
+  nb::module_ module = parent.def_submodule("_nn", "Readers of files, and networks as kernels; iruka.nn gives them defaults.");
   module.def(
       "load_file",
       [](const nb::bytes& path, nb::handle device_like) {
@@ -63,6 +63,7 @@ void bind_nn(nb::module_& parent) {
             [&] { return nn::to_device(nn::read_weights(nn::Input::from_bytes(kFunction, bytes.span())), device); }));
       },
       nb::arg("data"), nb::arg("device").none());
+  bind_perceptron(module);
 }
 
 }  // namespace iruka::python

@@ -1,0 +1,161 @@
+#include "nn/layers.h"
+
+#include <algorithm>
+
+#include "core/device.h"
+#include "iruka/device.h"
+#include "ops/views.h"
+
+namespace iruka::nn {
+namespace {
+
+constexpr int64_t kGroup = 4;  ///< as in kernels/perceptron.h
+
+struct Row {
+  const char *name, *struct_name;
+  size_t parameters;
+};
+/// In the order of Activation::Kind.
+constexpr Row kRows[] = {
+    {"relu", "Relu", 0}, {"leaky_relu", "LeakyRelu", 1}, {"gelu", "Gelu", 0},         {"gelu_tanh", "GeluTanh", 0},
+    {"silu", "Silu", 0}, {"tanh", "Tanh", 0},            {"sigmoid", "Sigmoid", 0},   {"softplus", "Softplus", 2},
+    {"elu", "Elu", 1},   {"prelu", "Prelu", 0},          {"hardswish", "Hardswish", 0}, {"softmax", "", 0},
+};
+const Row& row(Activation::Kind kind) { return kRows[static_cast<size_t>(kind)]; }
+
+std::string shape_text(const Array& x) { return "shape " + to_string(x.shape()); }
+
+/// Refuses a layer's array. `k` counts from 0.
+template <class E>
+[[noreturn]] void refuse(size_t k, const std::string& problem) {
+  throw E("nn.Perceptron: layer " + std::to_string(k) + ": " + problem);
+}
+
+/// Every array has the dtype and device of the first one.
+void check_kind(Plan& plan, size_t k, const char* what, const Array& x) {
+  if (x.dtype() != Dtype::float32 && x.dtype() != Dtype::float64)
+    refuse<TypeError>(k, std::string("the ") + what + " must be float32 or float64, not " + iruka::name(x.dtype()));
+  if (!plan.device) plan.device = &x.device(), plan.dtype = x.dtype();
+  if (x.dtype() != plan.dtype)
+    refuse<TypeError>(k, std::string("the ") + what + " is " + iruka::name(x.dtype()) + ", but other weights are " +
+                             iruka::name(plan.dtype));
+  if (&x.device() != plan.device)
+    refuse<ValueError>(k, std::string("the ") + what + " is on " + x.device().name() + ", but other weights are on " +
+                              plan.device->name());
+}
+
+void check_weight(Plan& plan, size_t k, const DenseLayer& layer, std::optional<int64_t> inputs) {
+  const Array& weight = layer.weight;
+  check_kind(plan, k, "weight", weight);
+  if (weight.ndim() != 2 || weight.size() == 0)
+    refuse<ShapeError>(k, "the weight must have shape (outputs, inputs), both at least 1, not " + shape_text(weight));
+  if (inputs && weight.shape(1) != *inputs)
+    refuse<ShapeError>(k, "the weight takes " + std::to_string(weight.shape(1)) + " numbers, but gets " +
+                              std::to_string(*inputs));
+  if (!layer.bias.valid()) return;
+  check_kind(plan, k, "bias", layer.bias);
+  if (layer.bias.ndim() != 1 || layer.bias.shape(0) != weight.shape(0))
+    refuse<ShapeError>(k, "the bias must have shape (" + std::to_string(weight.shape(0)) + ",), not " +
+                              shape_text(layer.bias));
+}
+
+void check_activation(Plan& plan, size_t k, const Activation& activation, int64_t width) {
+  const Row& expected = row(activation.kind);
+  if (activation.parameters.size() != expected.parameters)
+    refuse<ValueError>(k, std::string(expected.name) + " takes " + std::to_string(expected.parameters) +
+                              " parameters, not " + std::to_string(activation.parameters.size()));
+  if (activation.kind != Activation::Kind::prelu) return;
+  if (!activation.weight.valid()) refuse<ValueError>(k, "prelu needs a weight");
+  check_kind(plan, k, "weight of prelu", activation.weight);
+  const int64_t slopes = activation.weight.size();
+  if (activation.weight.ndim() != 1 || (slopes != 1 && slopes != width))
+    refuse<ShapeError>(k, "the weight of prelu must have 1 or " + std::to_string(width) + " numbers, not " +
+                              shape_text(activation.weight));
+}
+
+int64_t rounded_up(int64_t numbers) { return (numbers + kGroup - 1) / kGroup * kGroup; }
+
+int64_t parameter_count(const Activation& activation) {
+  return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
+}
+
+/// Numbers [first, first + count) as an array of this shape.
+Array part(const Array& packed, int64_t first, const Dims& shape) {
+  return ops::cut(packed, 0, first, first + count(shape)).reshape(shape);
+}
+
+/// Groups of `size` outputs from output `first` on. `at` is where the layer begins.
+void pack_groups(const Array& packed, int64_t at, const DenseLayer& layer, int64_t first, int64_t groups, int64_t size) {
+  const int64_t inputs = layer.weight.shape(1), outputs = groups * size;
+  const Array to = part(packed, at + first * (inputs + 1), {groups, inputs + 1, size});
+  Array biases = ops::slice_at(to, 1, 0), weights = ops::cut(to, 1, 1, inputs + 1);
+  if (layer.bias.valid())
+    biases.assign(ops::cut(layer.bias, 0, first, first + outputs).reshape({groups, size}));
+  else
+    biases.fill(0);
+  const Array rows = ops::cut(layer.weight, 0, first, first + outputs);
+  weights.assign(rows.reshape({groups, size, inputs}).swapaxes(1, 2));
+}
+
+void pack_layer(const Array& packed, const DenseLayer& layer, const PackedLayer& plan) {
+  if (layer.weight.valid()) {
+    const int64_t whole = plan.outputs / kGroup, rest = plan.outputs % kGroup;
+    if (whole > 0) pack_groups(packed, plan.weights, layer, 0, whole, kGroup);
+    if (rest > 0) pack_groups(packed, plan.weights, layer, whole * kGroup, 1, rest);
+  }
+  for (size_t k = 0; k < layer.activations.size(); ++k) {
+    const Activation& activation = layer.activations[k];
+    if (const int64_t count = parameter_count(activation); activation.weight.valid())
+      part(packed, plan.parameters[k], {count}).assign(activation.weight);
+    for (size_t p = 0; p < activation.parameters.size(); ++p)
+      part(packed, plan.parameters[k] + static_cast<int64_t>(p), {1}).fill(activation.parameters[p]);
+  }
+}
+
+}  // namespace
+
+const char* name(Activation::Kind kind) { return row(kind).name; }
+
+const char* struct_name(const Activation& activation) {
+  const bool is_one_slope = activation.kind == Activation::Kind::prelu && activation.weight.size() == 1;
+  return is_one_slope ? "LeakyRelu" : row(activation.kind).struct_name;
+}
+
+Plan plan_layers(const std::vector<DenseLayer>& layers, std::optional<int64_t> in_features) {
+  Plan plan;
+  std::optional<int64_t> width = in_features;
+  for (size_t k = 0; k < layers.size() && !width; ++k)
+    if (layers[k].weight.valid() && layers[k].weight.ndim() == 2) width = layers[k].weight.shape(1);
+  if (!width) throw ValueError("nn.Perceptron: no layer has a weight, so in_features is needed");
+  if (*width < 1) throw ValueError("nn.Perceptron: in_features must be at least 1, but is " + std::to_string(*width));
+  plan.in_features = plan.widest = *width;
+  for (size_t k = 0; k < layers.size(); ++k) {
+    const DenseLayer& layer = layers[k];
+    if (layer.weight.valid())
+      check_weight(plan, k, layer, width);
+    else if (k > 0 || layer.bias.valid())
+      refuse<ValueError>(k, "it has no weight");
+    PackedLayer packed{*width, layer.weight.valid() ? layer.weight.shape(0) : *width, plan.numbers, {}};
+    if (layer.weight.valid()) plan.numbers += rounded_up(packed.outputs * (packed.inputs + 1));
+    for (const Activation& activation : layer.activations) {
+      check_activation(plan, k, activation, packed.outputs);
+      packed.parameters.push_back(plan.numbers);
+      plan.numbers += rounded_up(parameter_count(activation));
+    }
+    width = packed.outputs;
+    plan.widest = std::max(plan.widest, *width);
+    plan.layers.push_back(std::move(packed));
+  }
+  plan.out_features = *width;
+  if (!plan.device) plan.device = &default_device();
+  return plan;
+}
+
+Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan) {
+  Array packed = Array::empty({std::max<int64_t>(plan.numbers, 1)}, plan.dtype, *plan.device);
+  packed.fill(0);
+  for (size_t k = 0; k < layers.size(); ++k) pack_layer(packed, layers[k], plan.layers[k]);
+  return packed;
+}
+
+}  // namespace iruka::nn

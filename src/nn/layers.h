@@ -1,0 +1,38 @@
+// The layers of a perceptron, checked, and their weights in the order that src/nn/kernels/perceptron.h describes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iruka/nn.h"
+
+namespace iruka::nn {
+
+/// One layer: its extents and where its numbers lie among the packed weights.
+struct PackedLayer {
+  int64_t inputs = 0, outputs = 0;
+  int64_t weights = 0;              ///< the first of them
+  std::vector<int64_t> parameters;  ///< the first parameter of each activation
+};
+
+struct Plan {
+  std::vector<PackedLayer> layers;
+  int64_t in_features = 0, out_features = 0;
+  int64_t widest = 0;
+  int64_t numbers = 0;  ///< of all packed weights
+  Dtype dtype = Dtype::float32;
+  Device* device = nullptr;
+};
+
+/// Raises what Perceptron's constructor documents.
+Plan plan_layers(const std::vector<DenseLayer>& layers, std::optional<int64_t> in_features);
+
+/// The weights of all layers as one array.
+Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan);
+
+/// The name in kernel code: "LeakyRelu".
+const char* struct_name(const Activation& activation);
+
+}  // namespace iruka::nn

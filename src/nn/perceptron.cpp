@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/device.h"
+#include "core/layout.h"
+#include "iruka/nn.h"
+#include "jit/grammar.h"
+#include "nn/layered.h"
+#include "nn/layers.h"
+#include "nn/perceptron_text.h"
+#include "ops/checks.h"
+#include "ops/views.h"
+
+namespace iruka::nn {
+
+struct Perceptron::State {
+  Plan plan;
+  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not used again
+  bool is_one_kernel = false;
+  Array weights;                           ///< packed, of a network that is one kernel
+  std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
+  LayeredNetwork layered;
+
+  const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
+    return kernels[2 * static_cast<size_t>(x) + static_cast<size_t>(y)];
+  }
+};
+
+namespace {
+
+/// Points of an array, whose features lie along its last axis, as a kernel takes them.
+struct Points {
+  PointLayout layout;
+  Array view;            ///< all numbers, or the first feature of each point
+  int64_t stride;        ///< from one feature to the next, in bytes
+  int64_t count;
+
+  explicit Points(const Array& x) : layout(PointLayout::strided) {
+    const int last = x.ndim() - 1;
+    const int64_t width = x.shape(last), itemsize = x.itemsize();
+    stride = width == 1 ? itemsize : x.strides()[last];
+    const Array first = ops::slice_at(x, last, 0);
+    count = first.size();
+    const LoopOperand operands[] = {LoopOperand(&first.shape(), &first.strides())};
+    LoopLayout loop(first.shape(), operands);
+    loop.merge_axes();
+    const bool is_dense = count == 1 || (loop.rank() == 1 && loop.stride(0, 0) == width * itemsize);
+    if (stride == itemsize && is_dense) {
+      layout = PointLayout::packed;
+      view = x.view(x.dtype(), {count * width}, {itemsize}, x.offset());
+    } else {
+      view = x.view(x.dtype(), Dims(loop.extents(), loop.rank()), Dims(loop.strides(0), loop.rank()), x.offset());
+    }
+  }
+};
+
+/// The arguments of a network's kernel. They refer to arrays of the points.
+struct PointCall {
+  Points x, y;
+  Argument arguments[5];
+
+  PointCall(const Array& x_points, const Array& weights, const Array& y_points)
+      : x(x_points),
+        y(y_points),
+        arguments{x.view, weights, Scalar(x.stride).typed(Dtype::int64), Scalar(y.stride).typed(Dtype::int64), y.view} {
+  }
+  PointCall(const PointCall&) = delete;
+  PointCall& operator=(const PointCall&) = delete;
+};
+
+/// Calls `run(x, y)` for parts of the points of at most `most` each, by halves of the first axis that has several.
+void in_parts(const Array& x, const Array& y, int64_t most, const std::function<void(const Array&, const Array&)>& run) {
+  int axis = 0;
+  while (axis + 1 < x.ndim() && x.shape(axis) == 1) ++axis;
+  if (axis + 1 >= x.ndim() || x.size() / x.shape(x.ndim() - 1) <= most) return run(x, y);
+  const int64_t all = x.shape(axis), half = all / 2;
+  in_parts(ops::cut(x, axis, 0, half), ops::cut(y, axis, 0, half), most, run);
+  in_parts(ops::cut(x, axis, half, all), ops::cut(y, axis, half, all), most, run);
+}
+
+int checked_axis(const Plan& plan, const Array& x, int64_t axis) {
+  const std::string features = std::to_string(plan.in_features);
+  if (x.ndim() == 0)
+    throw ShapeError("nn.Perceptron: expected an axis of " + features + " features, but the array has no axes");
+  const int at = normalize_axis("nn.Perceptron", axis, x.ndim());
+  if (x.shape(at) != plan.in_features)
+    throw ShapeError("nn.Perceptron: expected " + features + " features along axis " + std::to_string(axis) +
+                     ", but the array has shape " + to_string(x.shape()));
+  if (is_complex(x.dtype()))
+    throw TypeError(std::string("nn.Perceptron: expected real numbers, not ") + name(x.dtype()));
+  ops::check_device("x", x, *plan.device);
+  return at;
+}
+
+Array empty_result(const Plan& plan, const Array& x, int axis) {
+  Dims shape = x.shape();
+  shape[axis] = plan.out_features;
+  return Array::empty(shape, plan.dtype, *plan.device);
+}
+
+void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
+  const PointCall call(x, state.weights, y);
+  state.kernel(call.x.layout, call.y.layout).fill(call.arguments, {.size = call.x.count});
+}
+
+void run_layers(const Perceptron::State& state, const Array& x, Array y) {
+  const int64_t rows = x.size() / state.plan.in_features;
+  const Array values = x.astype(state.plan.dtype, false).reshape({rows, state.plan.in_features});
+  y.assign(state.layered(values).reshape(y.shape()));
+}
+
+int64_t points_at_once(const Perceptron::State& state, int64_t points, bool reports) {
+  constexpr int64_t kReports = 64, kFewest = 1 << 16;
+  const int64_t most = state.is_one_kernel ? points : state.layered.rows_at_once();
+  return std::max<int64_t>(1, reports ? std::min(most, std::max(kFewest, points / kReports)) : most);
+}
+
+std::string why_layered(const Perceptron::State& state) {
+  return "a network is one kernel up to " + std::to_string(Perceptron::kDeepest) + " layers of " +
+         std::to_string(Perceptron::kWidest) + " numbers, but this one has " + std::to_string(state.layers.size()) +
+         " layers of up to " + std::to_string(state.plan.widest);
+}
+
+}  // namespace
+
+Perceptron::Perceptron(std::vector<DenseLayer> layers, std::optional<int64_t> in_features) {
+  auto state = std::make_shared<State>();
+  state->plan = plan_layers(layers, in_features);
+  state->layers = std::move(layers);
+  state->is_one_kernel = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
+  if (state->is_one_kernel) {
+    state->weights = pack_weights(state->layers, state->plan);
+    for (const PointLayout x : {PointLayout::packed, PointLayout::strided})
+      for (const PointLayout y : {PointLayout::packed, PointLayout::strided})
+        state->kernels.push_back(point_kernel(state->layers, state->plan, x, y));
+  } else {
+    state->layered = LayeredNetwork(state->layers, state->plan);
+  }
+  state_ = std::move(state);
+}
+
+int64_t Perceptron::in_features() const { return state_->plan.in_features; }
+int64_t Perceptron::out_features() const { return state_->plan.out_features; }
+Dtype Perceptron::dtype() const { return state_->plan.dtype; }
+Device& Perceptron::device() const { return *state_->plan.device; }
+bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
+
+Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) const {
+  const State& state = *state_;
+  const Plan& plan = state.plan;
+  const int at = checked_axis(plan, x, axis);
+  Dims shape = x.shape();
+  shape[at] = plan.out_features;
+  const Array* const out = options.out;
+  if (out) {
+    ops::check_out("nn.Perceptron", *out, shape, *plan.device);
+    ops::check_cast(plan.dtype, out->dtype(), Casting::same_kind);
+  }
+  const bool is_direct = out && out->dtype() == plan.dtype && !out->may_overlap(x);
+  const Array y = is_direct ? *out : Array::empty(shape, plan.dtype, *plan.device);
+  if (const int64_t points = y.size() / plan.out_features; points > 0) {
+    int64_t done = 0;
+    const auto run = [&](const Array& x_part, const Array& y_part) {
+      state.is_one_kernel ? run_kernel(state, x_part, y_part) : run_layers(state, x_part, y_part);
+      done += y_part.size() / plan.out_features;
+      if (options.progress) options.progress(done, points);
+    };
+    in_parts(ops::with_axis_at(x, at, x.ndim() - 1), ops::with_axis_at(y, at, y.ndim() - 1),
+             points_at_once(state, points, bool(options.progress)), run);
+  }
+  if (!out || is_direct) return y;
+  Array(*out).assign(y);
+  return *out;
+}
+
+namespace {
+
+/// Calls `ask(kernel, arguments, options)` for the kernel of points like these.
+template <class Ask>
+auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
+  const int at = checked_axis(state.plan, x, axis);
+  if (!state.is_one_kernel)
+    throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
+  const Array y = empty_result(state.plan, x, at);
+  const PointCall call(ops::with_axis_at(x, at, x.ndim() - 1), state.weights,
+                       ops::with_axis_at(y, at, y.ndim() - 1));
+  return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, CallOptions{.size = call.x.count});
+}
+
+}  // namespace
+
+KernelReport Perceptron::report(const Array& x, int64_t axis) const {
+  return ask_kernel("report", *state_, x, axis, [](const ElementwiseKernel& kernel, auto& arguments, auto options) {
+    return kernel.report(arguments, options);
+  });
+}
+
+std::string Perceptron::source(const Array& x, int64_t axis) const {
+  return ask_kernel("source", *state_, x, axis, [](const ElementwiseKernel& kernel, auto& arguments, auto options) {
+    return kernel.source(arguments, options);
+  });
+}
+
+DeviceFunction Perceptron::as_function(const std::string& name) const {
+  const State& state = *state_;
+  if (!jit::is_identifier(name))
+    throw ValueError("nn.Perceptron.as_function: '" + name + "' is no name of a C++ function");
+  if (!state.is_one_kernel) throw ValueError("nn.Perceptron.as_function: " + why_layered(state));
+  const std::string type = info(state.plan.dtype).c_type, network = name + "_network", weights = name + "_weights";
+  DeviceFunction function{name, network_text(name + "_layers", state.layers, state.plan)};
+  function.preamble += "struct " + network + " {\n  const " + type + "* weights;\n  void operator()(const " + type +
+                       "* in, " + type + "* out) const { " + name + "_layers(weights, in, out); }\n};\n";
+  function.parameter = std::string("raw const ") + iruka::name(state.plan.dtype) + " " + weights;
+  function.declaration = "[[maybe_unused]] const " + network + " " + name + "{&" + weights + "[0]};";
+  function.dtype = state.plan.dtype;
+  function.in_features = state.plan.in_features, function.out_features = state.plan.out_features;
+  function.weights = state.weights;
+  return function;
+}
+
+}  // namespace iruka::nn
