@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -128,6 +127,13 @@ struct DeviceFunction {
   Array weights;
 };
 
+/// What activations without a layer are for, whose weights would say it.
+struct ActivationInput {
+  int64_t features = 1;
+  Dtype dtype = Dtype::float32;
+  Device* device = nullptr;  ///< null: the default one
+};
+
 /// How Perceptron::map() runs.
 struct MapOptions {
   const Array* out = nullptr;  ///< of the result's shape, and a dtype that the network's may be cast to
@@ -135,18 +141,18 @@ struct MapOptions {
   std::function<void(int64_t done, int64_t all)> progress{};
 };
 
-/// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in which
-/// a point's values never leave registers and the first-level cache; a larger network runs layer by layer. Copying one
-/// copies no weights; calls are thread-safe.
+/// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in
+/// which a point's values never leave registers and the first-level cache; a larger network runs layer by layer.
+/// Copying one copies no weights; calls are thread-safe.
 class IRUKA_API Perceptron {
  public:
   static constexpr int64_t kWidest = 256;
   static constexpr size_t kDeepest = 16;
 
   /// The weights, float32 or float64 and all of one dtype on one device, are copied. Only the first layer may lack a
-  /// weight; `in_features` is needed where no layer has one. Raises ShapeError, TypeError or ValueError, which name the
-  /// layer, for weights that do not fit.
-  explicit Perceptron(std::vector<DenseLayer> layers, std::optional<int64_t> in_features = {});
+  /// weight; `input` counts where no layer has one. Raises ShapeError, TypeError or ValueError, which name the layer,
+  /// for weights that do not fit.
+  explicit Perceptron(std::vector<DenseLayer> layers, const ActivationInput& input = {});
 
   int64_t in_features() const;
   int64_t out_features() const;
@@ -166,8 +172,8 @@ class IRUKA_API Perceptron {
   /// The generated text of that kernel.
   std::string source(const Array& x, int64_t axis = -1) const;
 
-  /// The network as a function for kernels, with the weights of now. Raises ValueError for a name that is no identifier,
-  /// or where the network is not one kernel.
+  /// The network as a function for kernels, with the weights of now. Raises ValueError for a name that is no
+  /// identifier, or where the network is not one kernel.
   DeviceFunction as_function(const std::string& name) const;
 
   struct State;

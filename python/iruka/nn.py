@@ -1,4 +1,7 @@
-"""Trained networks: reading files of weights. No file is executed: a pickle is read as data."""
+"""Trained networks: reading files of weights, and modules under torch's names that become one kernel.
+
+No file is executed: a pickle is read as data.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,51 @@ import os
 
 from . import _core
 from ._core import Device
+from ._nn.from_torch import from_torch
+from ._nn.functions import DeviceFunction, FunctionKernel
+from ._nn.layers import (
+    ELU,
+    GELU,
+    Dropout,
+    Hardswish,
+    Identity,
+    LeakyReLU,
+    Linear,
+    PReLU,
+    ReLU,
+    Sequential,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
+from ._nn.module import Module
+from ._nn.network import Report
+
+__all__ = [
+    "ELU",
+    "GELU",
+    "DeviceFunction",
+    "Dropout",
+    "FunctionKernel",
+    "Hardswish",
+    "Identity",
+    "LeakyReLU",
+    "Linear",
+    "Module",
+    "PReLU",
+    "ReLU",
+    "Report",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+    "Tanh",
+    "from_torch",
+    "load",
+]
 
 _files = _core._nn
 

@@ -35,13 +35,13 @@ nn::DenseLayer layer_of(nb::handle object) {
   return layer;
 }
 
-void construct(nb::pointer_and_handle<nn::Perceptron> self, const nb::list& list, nb::handle in_features) {
+void construct(nb::pointer_and_handle<nn::Perceptron> self, const nb::list& list, int64_t features, nb::handle dtype,
+               nb::handle device) {
   std::vector<nn::DenseLayer> layers;
   for (nb::handle layer : list) layers.push_back(layer_of(layer));
-  std::optional<int64_t> width;
-  if (!in_features.is_none()) width = to_int64(in_features, "nn.Perceptron: in_features");
+  const nn::ActivationInput input{features, to_dtype(dtype), &to_device(device, "device")};
   const GilRelease release;
-  new (self.p) nn::Perceptron(std::move(layers), width);
+  new (self.p) nn::Perceptron(std::move(layers), input);
 }
 
 /// What is not the library's own array comes to the network's device.
@@ -75,13 +75,13 @@ nb::object function_of(const nn::Perceptron& network, const std::string& name) {
 
 void bind_perceptron(nb::module_& module) {
   nb::list kinds;
-  for (int kind = 0; kind <= static_cast<int>(Kind::softmax); ++kind)
-    kinds.append(nn::name(static_cast<Kind>(kind)));
+  for (int kind = 0; kind <= static_cast<int>(Kind::softmax); ++kind) kinds.append(nn::name(static_cast<Kind>(kind)));
   module.attr("activations") = nb::tuple(kinds);
   nb::class_<nn::Perceptron>(module, "Perceptron", "Layers with their weights of now; iruka.nn makes them.")
-      .def("__init__", construct, nb::arg("layers"), nb::arg("in_features").none())
+      .def("__init__", construct, nb::arg("layers"), nb::arg("features"), nb::arg("dtype"), nb::arg("device").none())
       .def_prop_ro("in_features", &nn::Perceptron::in_features)
       .def_prop_ro("out_features", &nn::Perceptron::out_features)
+      .def_prop_ro("dtype", [](const nn::Perceptron& network) { return dtype_object(network.dtype()); })
       .def_prop_ro("is_one_kernel", &nn::Perceptron::is_one_kernel)
       .def_prop_ro("device", [](const nn::Perceptron& network) { return PyDevice{&network.device()}; })
       .def("map", map, nb::arg("x"), nb::arg("axis"), nb::arg("out").none(), nb::arg("progress").none())

@@ -30,9 +30,9 @@ ElementwiseKernel function_kernel(Dtype dtype, const Activation* activation) {
   const bool has_slopes = activation && activation->kind == Activation::Kind::prelu;
   const std::string apply = has_slopes ? "LeakyRelu::apply(x + bias, &slope, 0)"  //
                                        : text + "::apply(x + bias, &parameters[0], 0)";
-  return ElementwiseKernel(
-      type + " x, " + type + " bias, " + type + " slope, raw const " + type + " parameters", type + " y",
-      "y = iruka::nn::" + apply + ";", std::string("nn_") + (activation ? name(activation->kind) : "bias"), options());
+  return ElementwiseKernel(type + " x, " + type + " bias, " + type + " slope, raw const " + type + " parameters",
+                           type + " y", "y = iruka::nn::" + apply + ";",
+                           std::string("nn_") + (activation ? name(activation->kind) : "bias"), options());
 }
 
 Array on(Device& device, Array x) { return &x.device() == &device ? x : x.to_device(device); }
@@ -49,8 +49,8 @@ LayeredNetwork::Pointwise LayeredNetwork::pointwise(const Activation* activation
   if (!activation) return made;
   if (activation->weight.valid()) made.slopes = activation->weight.copy();
   if (const std::vector<double>& numbers = activation->parameters; !numbers.empty())
-    made.parameters = on(*plan.device, Array::from(std::span<const double>(numbers), {std::ssize(numbers)}))
-                          .astype(plan.dtype);
+    made.parameters =
+        on(*plan.device, Array::from(std::span<const double>(numbers), {std::ssize(numbers)})).astype(plan.dtype);
   return made;
 }
 
@@ -71,9 +71,7 @@ LayeredNetwork::LayeredNetwork(const std::vector<DenseLayer>& layers, const Plan
   }
 }
 
-int64_t LayeredNetwork::rows_at_once() const {
-  return std::max<int64_t>(1, kBytesAtOnce / (widest_ * itemsize_));
-}
+int64_t LayeredNetwork::rows_at_once() const { return std::max<int64_t>(1, kBytesAtOnce / (widest_ * itemsize_)); }
 
 Array LayeredNetwork::operator()(const Array& x) const {
   Array values = layers_.empty() || !layers_[0].matrix.valid() ? x.copy() : x;

@@ -17,9 +17,18 @@ struct Row {
 };
 /// In the order of Activation::Kind.
 constexpr Row kRows[] = {
-    {"relu", "Relu", 0}, {"leaky_relu", "LeakyRelu", 1}, {"gelu", "Gelu", 0},         {"gelu_tanh", "GeluTanh", 0},
-    {"silu", "Silu", 0}, {"tanh", "Tanh", 0},            {"sigmoid", "Sigmoid", 0},   {"softplus", "Softplus", 2},
-    {"elu", "Elu", 1},   {"prelu", "Prelu", 0},          {"hardswish", "Hardswish", 0}, {"softmax", "", 0},
+    {"relu", "Relu", 0},
+    {"leaky_relu", "LeakyRelu", 1},
+    {"gelu", "Gelu", 0},
+    {"gelu_tanh", "GeluTanh", 0},
+    {"silu", "Silu", 0},
+    {"tanh", "Tanh", 0},
+    {"sigmoid", "Sigmoid", 0},
+    {"softplus", "Softplus", 2},
+    {"elu", "Elu", 1},
+    {"prelu", "Prelu", 0},
+    {"hardswish", "Hardswish", 0},
+    {"softmax", "", 0},
 };
 const Row& row(Activation::Kind kind) { return kRows[static_cast<size_t>(kind)]; }
 
@@ -44,19 +53,19 @@ void check_kind(Plan& plan, size_t k, const char* what, const Array& x) {
                               plan.device->name());
 }
 
-void check_weight(Plan& plan, size_t k, const DenseLayer& layer, std::optional<int64_t> inputs) {
+void check_weight(Plan& plan, size_t k, const DenseLayer& layer, int64_t inputs) {
   const Array& weight = layer.weight;
   check_kind(plan, k, "weight", weight);
   if (weight.ndim() != 2 || weight.size() == 0)
     refuse<ShapeError>(k, "the weight must have shape (outputs, inputs), both at least 1, not " + shape_text(weight));
-  if (inputs && weight.shape(1) != *inputs)
-    refuse<ShapeError>(k, "the weight takes " + std::to_string(weight.shape(1)) + " numbers, but gets " +
-                              std::to_string(*inputs));
+  if (weight.shape(1) != inputs)
+    refuse<ShapeError>(
+        k, "the weight takes " + std::to_string(weight.shape(1)) + " numbers, but gets " + std::to_string(inputs));
   if (!layer.bias.valid()) return;
   check_kind(plan, k, "bias", layer.bias);
   if (layer.bias.ndim() != 1 || layer.bias.shape(0) != weight.shape(0))
-    refuse<ShapeError>(k, "the bias must have shape (" + std::to_string(weight.shape(0)) + ",), not " +
-                              shape_text(layer.bias));
+    refuse<ShapeError>(
+        k, "the bias must have shape (" + std::to_string(weight.shape(0)) + ",), not " + shape_text(layer.bias));
 }
 
 void check_activation(Plan& plan, size_t k, const Activation& activation, int64_t width) {
@@ -85,7 +94,8 @@ Array part(const Array& packed, int64_t first, const Dims& shape) {
 }
 
 /// Groups of `size` outputs from output `first` on. `at` is where the layer begins.
-void pack_groups(const Array& packed, int64_t at, const DenseLayer& layer, int64_t first, int64_t groups, int64_t size) {
+void pack_groups(const Array& packed, int64_t at, const DenseLayer& layer, int64_t first, int64_t groups,
+                 int64_t size) {
   const int64_t inputs = layer.weight.shape(1), outputs = groups * size;
   const Array to = part(packed, at + first * (inputs + 1), {groups, inputs + 1, size});
   Array biases = ops::slice_at(to, 1, 0), weights = ops::cut(to, 1, 1, inputs + 1);
@@ -121,21 +131,25 @@ const char* struct_name(const Activation& activation) {
   return is_one_slope ? "LeakyRelu" : row(activation.kind).struct_name;
 }
 
-Plan plan_layers(const std::vector<DenseLayer>& layers, std::optional<int64_t> in_features) {
+Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input) {
   Plan plan;
-  std::optional<int64_t> width = in_features;
-  for (size_t k = 0; k < layers.size() && !width; ++k)
-    if (layers[k].weight.valid() && layers[k].weight.ndim() == 2) width = layers[k].weight.shape(1);
-  if (!width) throw ValueError("nn.Perceptron: no layer has a weight, so in_features is needed");
-  if (*width < 1) throw ValueError("nn.Perceptron: in_features must be at least 1, but is " + std::to_string(*width));
-  plan.in_features = plan.widest = *width;
+  const auto with_weight = std::ranges::find_if(layers, [](const DenseLayer& layer) { return layer.weight.valid(); });
+  if (input.features < 1)
+    throw ValueError("nn.Perceptron: there must be at least 1 feature, not " + std::to_string(input.features));
+  if (input.dtype != Dtype::float32 && input.dtype != Dtype::float64)
+    throw TypeError(std::string("nn.Perceptron: the dtype must be float32 or float64, not ") +
+                    iruka::name(input.dtype));
+  plan.dtype = input.dtype;
+  int64_t width = input.features;
+  if (with_weight != layers.end() && with_weight->weight.ndim() == 2) width = with_weight->weight.shape(1);
+  plan.in_features = plan.widest = width;
   for (size_t k = 0; k < layers.size(); ++k) {
     const DenseLayer& layer = layers[k];
     if (layer.weight.valid())
       check_weight(plan, k, layer, width);
     else if (k > 0 || layer.bias.valid())
       refuse<ValueError>(k, "it has no weight");
-    PackedLayer packed{*width, layer.weight.valid() ? layer.weight.shape(0) : *width, plan.numbers, {}};
+    PackedLayer packed{width, layer.weight.valid() ? layer.weight.shape(0) : width, plan.numbers, {}};
     if (layer.weight.valid()) plan.numbers += rounded_up(packed.outputs * (packed.inputs + 1));
     for (const Activation& activation : layer.activations) {
       check_activation(plan, k, activation, packed.outputs);
@@ -143,11 +157,11 @@ Plan plan_layers(const std::vector<DenseLayer>& layers, std::optional<int64_t> i
       plan.numbers += rounded_up(parameter_count(activation));
     }
     width = packed.outputs;
-    plan.widest = std::max(plan.widest, *width);
+    plan.widest = std::max(plan.widest, width);
     plan.layers.push_back(std::move(packed));
   }
-  plan.out_features = *width;
-  if (!plan.device) plan.device = &default_device();
+  plan.out_features = width;
+  if (!plan.device) plan.device = input.device ? input.device : &default_device();
   return plan;
 }
 

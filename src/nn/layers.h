@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct Plan {
 };
 
 /// Raises what Perceptron's constructor documents.
-Plan plan_layers(const std::vector<DenseLayer>& layers, std::optional<int64_t> in_features);
+Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input);
 
 /// The weights of all layers as one array.
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan);

@@ -32,8 +32,8 @@ namespace {
 /// Points of an array, whose features lie along its last axis, as a kernel takes them.
 struct Points {
   PointLayout layout;
-  Array view;            ///< all numbers, or the first feature of each point
-  int64_t stride;        ///< from one feature to the next, in bytes
+  Array view;      ///< all numbers, or the first feature of each point
+  int64_t stride;  ///< from one feature to the next, in bytes
   int64_t count;
 
   explicit Points(const Array& x) : layout(PointLayout::strided) {
@@ -70,7 +70,8 @@ struct PointCall {
 };
 
 /// Calls `run(x, y)` for parts of the points of at most `most` each, by halves of the first axis that has several.
-void in_parts(const Array& x, const Array& y, int64_t most, const std::function<void(const Array&, const Array&)>& run) {
+void in_parts(const Array& x, const Array& y, int64_t most,
+              const std::function<void(const Array&, const Array&)>& run) {
   int axis = 0;
   while (axis + 1 < x.ndim() && x.shape(axis) == 1) ++axis;
   if (axis + 1 >= x.ndim() || x.size() / x.shape(x.ndim() - 1) <= most) return run(x, y);
@@ -124,9 +125,9 @@ std::string why_layered(const Perceptron::State& state) {
 
 }  // namespace
 
-Perceptron::Perceptron(std::vector<DenseLayer> layers, std::optional<int64_t> in_features) {
+Perceptron::Perceptron(std::vector<DenseLayer> layers, const ActivationInput& input) {
   auto state = std::make_shared<State>();
-  state->plan = plan_layers(layers, in_features);
+  state->plan = plan_layers(layers, input);
   state->layers = std::move(layers);
   state->is_one_kernel = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
   if (state->is_one_kernel) {
@@ -180,11 +181,9 @@ namespace {
 template <class Ask>
 auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
   const int at = checked_axis(state.plan, x, axis);
-  if (!state.is_one_kernel)
-    throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
+  if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
   const Array y = empty_result(state.plan, x, at);
-  const PointCall call(ops::with_axis_at(x, at, x.ndim() - 1), state.weights,
-                       ops::with_axis_at(y, at, y.ndim() - 1));
+  const PointCall call(ops::with_axis_at(x, at, x.ndim() - 1), state.weights, ops::with_axis_at(y, at, y.ndim() - 1));
   return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, CallOptions{.size = call.x.count});
 }
 

@@ -83,8 +83,8 @@ class NetworkText {
   void layer(const Step& step) {
     const std::string to = &step == last_layer_ ? "out" : make_array(step.outputs);
     out_ += kSpace + "dense<" + step.function() + ", " + std::to_string(step.inputs) + ", " +
-            std::to_string(step.outputs) + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " + values_ + ", " +
-            to + ");\n";
+            std::to_string(step.outputs) + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " + values_ +
+            ", " + to + ");\n";
     values_ = to;
   }
 
@@ -101,8 +101,8 @@ class NetworkText {
     if (step.is_softmax())
       out_ += kSpace + "softmax<" + width + ">(" + values_ + ");\n";
     else
-      out_ += kSpace + "activate<" + step.function() + ", " + width + ">(" + at(step.parameters) + ", " + values_ +
-              ");\n";
+      out_ +=
+          kSpace + "activate<" + step.function() + ", " + width + ">(" + at(step.parameters) + ", " + values_ + ");\n";
   }
 
   const std::vector<Step>& steps_;
@@ -133,13 +133,12 @@ ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan
   KernelOptions options;
   options.preamble = network_text("network", layers, plan);
   options.diagnose_early = false;
-  return ElementwiseKernel("raw const T x, raw const " + type + " weights, int64 x_stride, int64 y_stride",
-                           "raw " + type + " y",
-                           c_type + " in[" + inputs + "], out[" + outputs + "];\n" +  //
-                               kSpace + "load_point<" + inputs + ">(" + load + ");\n" +
-                               "network(&weights[0], in, out);\n" +  //
-                               kSpace + "store_point<" + outputs + ">(" + store + ");\n",
-                           kernel_name(plan), std::move(options));
+  return ElementwiseKernel(
+      "raw const T x, raw const " + type + " weights, int64 x_stride, int64 y_stride", "raw " + type + " y",
+      c_type + " in[" + inputs + "], out[" + outputs + "];\n" +                                          //
+          kSpace + "load_point<" + inputs + ">(" + load + ");\n" + "network(&weights[0], in, out);\n" +  //
+          kSpace + "store_point<" + outputs + ">(" + store + ");\n",
+      kernel_name(plan), std::move(options));
 }
 
 }  // namespace iruka::nn

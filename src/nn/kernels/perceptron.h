@@ -66,7 +66,7 @@ inline void dense(const F* __restrict__ weights, const F* __restrict__ parameter
   constexpr int kWhole = kOut / kGroup * kGroup;
 #ifdef __CUDA_ARCH__
   // Beyond a thousand products the instructions no longer fit the cache; then `out` lies in memory.
-#pragma unroll(kIn * kOut <= 1024 ? kOut : 1)
+#pragma unroll(kIn* kOut <= 1024 ? kOut : 1)
 #endif
   for (int first = 0; first < kWhole; first += kGroup)
     dense_group<Activation, kIn, kGroup>(weights, parameters, first, in, out);
@@ -121,7 +121,7 @@ inline void dense_pair(const F* __restrict__ weights, const F* __restrict__ para
 #ifdef __CUDA_ARCH__
   constexpr int kWhole = kHidden / kGroup * kGroup;
   load_biases<kHidden, kOut>(next, out);
-#pragma unroll(kIn * kHidden <= 256 ? kHidden : 1)
+#pragma unroll(kIn* kHidden <= 256 ? kHidden : 1)
   for (int first = 0; first < kWhole; first += kGroup)
     hidden_group<First, kIn, kHidden, kOut, kGroup>(weights, parameters, next, first, in, out);
   if constexpr (kHidden > kWhole)

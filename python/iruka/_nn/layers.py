@@ -1,0 +1,253 @@
+"""Layers with torch's names and formulas, and Sequential."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import _core
+from ..errors import IndexError, TypeError, ValueError
+from .module import Module, Parameter, as_parameter
+
+
+class Linear(Module):
+    """x @ weight.T + bias: weight has shape (out_features, in_features).
+
+    A new one has random weights from the distribution that torch uses. dtype: float32 or float64.
+    """
+
+    role = "linear"
+    weight = Parameter()
+    bias = Parameter()
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype="float32") -> None:
+        super().__init__()
+        if in_features < 1 or out_features < 1:
+            raise ValueError(f"nn.Linear: features must be at least 1, but are {in_features} and {out_features}")
+        from ..random import uniform  # loaded on first use
+
+        self.in_features, self.out_features = int(in_features), int(out_features)
+        place = _core.default_device() if device is None else device
+        bound = 1 / math.sqrt(in_features)
+        self._set("weight", as_parameter(uniform(-bound, bound, (out_features, in_features)), dtype, place))
+        if bias:
+            self._set("bias", as_parameter(uniform(-bound, bound, out_features), dtype, place))
+
+    def extra_repr(self) -> str:
+        has_bias = "bias" in self._parameters
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
+
+
+class Activation(Module):
+    """A function of each number, or of a point's numbers together."""
+
+    role = "activation"
+    kind = ""  # of C++'s nn::Activation
+
+    def numbers(self) -> list[float]:
+        """The parameters that do not change."""
+        return []
+
+
+class ReLU(Activation):
+    """max(x, 0)."""
+
+    kind = "relu"
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+
+
+class LeakyReLU(Activation):
+    """x where it is positive, else negative_slope * x."""
+
+    kind = "leaky_relu"
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = float(negative_slope)
+
+    def numbers(self) -> list[float]:
+        return [self.negative_slope]
+
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
+
+class GELU(Activation):
+    """x * Phi(x), with Phi the normal distribution's function; approximate='tanh' takes a formula with tanh."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"nn.GELU: approximate must be 'none' or 'tanh', not {approximate!r}")
+        self.approximate = approximate
+        self.kind = "gelu" if approximate == "none" else "gelu_tanh"
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(Activation):
+    """x * sigmoid(x)."""
+
+    kind = "silu"
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+
+
+class Tanh(Activation):
+    """The hyperbolic tangent."""
+
+    kind = "tanh"
+
+
+class Sigmoid(Activation):
+    """1 / (1 + exp(-x))."""
+
+    kind = "sigmoid"
+
+
+class Softplus(Activation):
+    """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
+
+    kind = "softplus"
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta, self.threshold = float(beta), float(threshold)
+
+    def numbers(self) -> list[float]:
+        return [self.beta, self.threshold]
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class ELU(Activation):
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    kind = "elu"
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = float(alpha)
+
+    def numbers(self) -> list[float]:
+        return [self.alpha]
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}"
+
+
+class PReLU(Activation):
+    """x where it is positive, else weight * x, with one weight or one for each channel."""
+
+    kind = "prelu"
+    weight = Parameter()
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype="float32") -> None:
+        super().__init__()
+        if num_parameters < 1:
+            raise ValueError(f"nn.PReLU: num_parameters must be at least 1, but is {num_parameters}")
+        self.num_parameters = int(num_parameters)
+        place = _core.default_device() if device is None else device
+        self._set("weight", as_parameter([float(init)] * self.num_parameters, dtype, place))
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class Hardswish(Activation):
+    """x * min(max(x + 3, 0), 6) / 6."""
+
+    kind = "hardswish"
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+
+
+class Softmax(Activation):
+    """exp(x) divided by its sum along `dim`."""
+
+    kind = "softmax"
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        if not isinstance(dim, int):
+            raise TypeError(f"nn.Softmax: dim must be an int, not {dim!r}")
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Identity(Module):
+    """x. Takes any arguments, as torch's."""
+
+    role = "identity"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+
+class Dropout(Module):
+    """x: only training drops numbers."""
+
+    role = "identity"
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"nn.Dropout: p must be between 0 and 1, but is {p}")
+        self.p = float(p)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"
+
+
+class Sequential(Module):
+    """Modules one after the other: Sequential(Linear(8, 32), ReLU(), Linear(32, 4)), or a mapping from name to module.
+
+    Up to 16 layers of at most 256 numbers run as one kernel, in which a point's numbers never go to memory.
+    """
+
+    def __init__(self, *modules) -> None:
+        super().__init__()
+        is_mapping = len(modules) == 1 and isinstance(modules[0], Mapping)
+        named = modules[0].items() if is_mapping else ((str(k), module) for k, module in enumerate(modules))
+        self._children: dict[str, Module] = dict(named)
+        for name, module in self._children.items():
+            if not isinstance(module, Module):
+                raise TypeError(
+                    f"nn.Sequential: {name!r} is no module of iruka.nn, but {type(module).__name__};"
+                    " nn.from_torch() takes modules of torch"
+                )
+            if not name or "." in name:
+                raise ValueError(f"nn.Sequential: {name!r} cannot be the name of a module: it is empty or has a dot")
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        return iter(self._children.items())
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._children.values())
+
+    def __getitem__(self, key):
+        """The module at a place, or a Sequential of those of a slice, which have their parameters in common."""
+        names = list(self._children)
+        if isinstance(key, slice):
+            return Sequential({name: self._children[name] for name in names[key]})
+        if not -len(names) <= key < len(names):
+            raise IndexError(f"nn.Sequential: index {key} is out of range for {len(names)} modules")
+        return self._children[names[key]]
+
+    def __getattr__(self, name: str):
+        children = vars(self).get("_children", {})
+        if name in children:
+            return children[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

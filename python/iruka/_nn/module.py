@@ -1,0 +1,223 @@
+"""Module: what all layers and networks have, with torch's names."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy
+
+from .. import _core
+from .._core import ndarray
+from ..errors import ShapeError, TypeError, ValueError
+from .functions import DeviceFunction
+from .network import Network, Report
+
+_FLOATS = ("float32", "float64")
+
+
+class Keys(NamedTuple):
+    """What load_state_dict() returns."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+def as_parameter(value, dtype, device) -> ndarray:
+    """A copy that nobody writes to: networks are compiled with the weights of the first call."""
+    value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
+    array = _core.as_array(value, None).to_device(device).astype(dtype, copy=True)
+    array.flags.writeable = False
+    return array
+
+
+class Parameter:
+    """A parameter as an attribute. Assigning one checks its shape and copies it; elements cannot be assigned."""
+
+    def __set_name__(self, owner, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module, owner=None):
+        return self if module is None else module._parameters.get(self._name)
+
+    def __set__(self, module, value) -> None:
+        old = module._parameters.get(self._name)
+        kind = type(module).__name__
+        if old is None:
+            raise ValueError(f"nn.{kind}: this module has no {self._name}")
+        new = as_parameter(value, old.dtype, old.device)
+        if new.shape != old.shape:
+            raise ShapeError(f"nn.{kind}: {self._name} has shape {old.shape}, but the new one has {new.shape}")
+        module._set(self._name, new)
+
+
+class Module:
+    """The base of layers and networks, which are made of layers.
+
+    A call gives the network's result for a batch `(..., in_features)`; map() has the features along any axis. Networks
+    are for evaluation: there are no gradients, and Dropout does nothing.
+    """
+
+    role = "container"  # or what a layer does: "linear", "activation", "identity"
+
+    def __init__(self) -> None:
+        self._parameters: dict[str, ndarray] = {}
+        self._shared: dict[str, Any] = {}  # tensors of torch whose memory parameters use
+        self._network = Network(self)
+
+    def _set(self, name: str, value: ndarray) -> None:
+        self._parameters[name] = value
+        self._shared.pop(name, None)
+
+    def _share(self, name: str, tensor) -> None:
+        """Uses a tensor of torch as a parameter. Its version counts changes in place."""
+        tensor = tensor.detach()
+        array = _core.as_array(tensor, None)
+        if array.dtype.name not in _FLOATS:
+            array = array.astype("float32")
+        self._parameters[name] = array.view()
+        self._parameters[name].flags.writeable = False
+        self._shared[name] = tensor
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules of which this one consists, and their names."""
+        return iter(())
+
+    def children(self) -> Iterator[Module]:
+        """The modules of which this one consists."""
+        return (child for _, child in self.named_children())
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """This module, its children, theirs, and so on; the names are those of state_dict()."""
+        yield prefix, self
+        for name, child in self.named_children():
+            yield from child.named_modules(f"{prefix}.{name}" if prefix else name)
+
+    def modules(self) -> Iterator[Module]:
+        """This module, its children, theirs, and so on."""
+        return (module for _, module in self.named_modules())
+
+    def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
+        """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
+        for prefix, module in self.named_modules():
+            for name, array in module._parameters.items():
+                yield f"{prefix}.{name}" if prefix else name, array
+
+    def parameters(self) -> Iterator[ndarray]:
+        """The arrays of all parameters."""
+        return (array for _, array in self.named_parameters())
+
+    def state_dict(self) -> dict[str, ndarray]:
+        """Every parameter by its name: '0.weight'. The arrays cannot be written to."""
+        return dict(self.named_parameters())
+
+    def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> Keys:
+        """Copies parameters from a mapping of names to arrays of NumPy, Iruka or torch, such as nn.load() gives.
+
+        They are cast to the dtype and moved to the device of this module's. Unless all names and shapes fit, nothing is
+        changed and a RuntimeError names all that do not; without `strict`, names may be missing and left over.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"nn.Module.load_state_dict: expected a mapping, not {type(state_dict).__name__}")
+        own = self.state_dict()
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        problems = []
+        if strict and unexpected:
+            problems.append("Unexpected key(s) in state_dict: " + ", ".join(f'"{name}"' for name in unexpected))
+        if strict and missing:
+            problems.append("Missing key(s) in state_dict: " + ", ".join(f'"{name}"' for name in missing))
+        for name, array in own.items():
+            shape = tuple(numpy.shape(state_dict[name])) if name in state_dict else array.shape
+            if shape != array.shape:
+                problems.append(
+                    f"size mismatch for {name}: shape {shape} in state_dict, but {array.shape} in this module"
+                )
+        if problems:
+            where = f"nn.Module.load_state_dict: errors in the state_dict for {type(self).__name__}"
+            raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
+        for prefix, module in self.named_modules():
+            for name, array in list(module._parameters.items()):
+                key = f"{prefix}.{name}" if prefix else name
+                if key in state_dict:
+                    module._set(name, as_parameter(state_dict[key], array.dtype, array.device))
+        return Keys(missing, unexpected)
+
+    def to(self, *args, device=None, dtype=None):
+        """Moves all parameters to a device and casts them to float32 or float64; returns this module."""
+        for each in args:
+            if isinstance(each, _core.Device) or (isinstance(each, (str, int)) and _is_device(each)):
+                device = each
+            else:
+                dtype = each
+        if dtype is not None and numpy.dtype(dtype).name not in _FLOATS:
+            raise TypeError(f"nn.Module.to: parameters are float32 or float64, not {numpy.dtype(dtype).name}")
+        place = None if device is None else _core.device(device) if isinstance(device, str) else device
+        for module in self.modules():
+            for name, array in list(module._parameters.items()):
+                changed = as_parameter(array, dtype or array.dtype, array.device if place is None else place)
+                module._set(name, changed)
+        return self
+
+    def float(self):
+        """to('float32')."""
+        return self.to(dtype="float32")
+
+    def double(self):
+        """to('float64')."""
+        return self.to(dtype="float64")
+
+    def eval(self):
+        """Returns this module, which is always evaluated."""
+        return self
+
+    def __call__(self, x) -> ndarray:
+        """The network of a batch `(..., in_features)`."""
+        return self._network.call(x)
+
+    forward = __call__
+
+    def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:
+        """The network of each point of an array of any shape and layout, whose features lie along `axis`.
+
+        The result has the network's outputs along that axis. out: an array of the result's shape. progress(done, all)
+        is called after each part of the points.
+        """
+        return self._network.map(a, axis, out, progress)
+
+    def report(self, x, axis: int = -1) -> Report:
+        """Runs the network on `x`, twice, and says what ran where and for how long."""
+        return self._network.report(x, axis)
+
+    def as_function(self, name: str) -> DeviceFunction:
+        """The network, with its weights of now, as a function that the bodies of kernels call: `name(in, out)`."""
+        return DeviceFunction(name, self._network.only_perceptron("as_function"))
+
+    def extra_repr(self) -> str:
+        """The arguments that made this module, for repr()."""
+        return ""
+
+    def __repr__(self) -> str:
+        children = list(self.named_children())
+        if not children:
+            return f"{type(self).__name__}({self.extra_repr()})"
+        lines = (f"({name}): {child!r}".replace("\n", "\n  ") for name, child in children)
+        return "\n  ".join([f"{type(self).__name__}(", *lines]) + "\n)"
+
+    def __str__(self) -> str:
+        return self._network.table()
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name not in ("_network", "_shared")}
+
+    def __setstate__(self, state: dict) -> None:
+        vars(self).update(state)
+        for name, array in self._parameters.items():
+            self._parameters[name] = as_parameter(array, array.dtype, array.device)
+        self._shared = {}
+        self._network = Network(self)
+
+
+def _is_device(text: builtins.str | int) -> bool:
+    return isinstance(text, int) or text.split(":")[0] in ("cpu", "cuda")

@@ -1,0 +1,234 @@
+"""Calls of modules: which layers become one kernel, kept until the parameters change."""
+
+from __future__ import annotations
+
+import operator
+import time
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._core import ndarray
+from ..errors import TypeError, ValueError
+
+_core_nn = _core._nn
+_KINDS = {name: number for number, name in enumerate(_core_nn.activations)}
+
+
+class ReportRow(NamedTuple):
+    """One part of a network in a Report."""
+
+    layers: str  #: '0 to 2'
+    how: str  #: 'one kernel' or 'layer by layer'
+    first: float  #: milliseconds of the first call, which may compile
+    warm: float  #: of the second
+    gflops: float  #: 10^9 floating-point operations of the layers' products a second, of the second call
+    kernel: Any  #: KernelReport; None for layer by layer
+
+
+class Report:
+    """What ran where and for how long; print it."""
+
+    def __init__(self, device: str, dtype: str, points: int, rows: list[ReportRow]) -> None:
+        self.device, self.dtype, self.points, self.rows = device, dtype, points, rows
+
+    def __str__(self) -> str:
+        lines = [f"{self.points} points, {self.dtype} on {self.device}"]
+        for row in self.rows:
+            lanes = "" if row.kernel is None or self.device != "cpu" else f", {row.kernel.lanes} lanes a vector"
+            speed = f", {row.gflops:.3g} GFLOP/s" if row.gflops else ""
+            lines.append(
+                f"  layers {row.layers}: {row.how}{lanes}: {row.warm:.3g} ms{speed}; first call {row.first:.3g} ms"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class Part(NamedTuple):
+    """Layers that run together."""
+
+    leaves: list
+    axis: int | None  # of a softmax along another axis than the features'
+    names: str
+
+
+class Network:
+    """What a module's calls run."""
+
+    def __init__(self, module) -> None:
+        self._module = module
+        self._leaves: list[tuple[str, Any]] | None = None
+        self._made: tuple[Any, dict] = (None, {})
+
+    def leaves(self) -> list[tuple[str, Any]]:
+        """Every layer and its name."""
+        if self._leaves is None:
+            self._leaves = [pair for pair in self._module.named_modules() if pair[1].role != "container"]
+        return self._leaves
+
+    def _perceptrons(self) -> dict:
+        """Those made with the present parameters."""
+        arrays, versions = [], []
+        for _, leaf in self.leaves():
+            for name, array in leaf._parameters.items():
+                arrays.append(array)
+                if leaf._shared:
+                    versions.append(getattr(leaf._shared.get(name), "_version", 0))
+        old, made = self._made
+        is_old = old is not None and len(old[0]) == len(arrays) and all(map(operator.is_, old[0], arrays))
+        if not is_old or old[1] != versions:
+            made = {}
+            self._made = ((arrays, versions), made)
+        return made
+
+    def parts(self, is_feature_axis, what: str) -> list[Part]:
+        """Layers that run together. is_feature_axis(dim): whether a softmax along it is one of a point's numbers."""
+        parts: list[Part] = []
+        for name, leaf in self.leaves():
+            if leaf.role not in ("linear", "activation", "identity"):
+                raise TypeError(f"{what}: {name!r} is a {type(leaf).__name__}, which no kernel is made of")
+            is_apart = getattr(leaf, "kind", "") == "softmax" and not is_feature_axis(leaf.dim)
+            if not parts or is_apart or parts[-1].axis is not None:
+                parts.append(Part([leaf], leaf.dim if is_apart else None, name))
+            else:
+                first = parts[-1].names.split(" to ")[0]
+                parts[-1] = Part([*parts[-1].leaves, leaf], None, f"{first} to {name}")
+        return parts or [Part([], None, "")]
+
+    def _perceptron(self, part: Part, place: int, features: int, dtype: str, device) -> Any:
+        made = self._perceptrons()
+        key = (place, part.names, features, dtype, device and device.name)
+        if key not in made:
+            made[key] = _core_nn.Perceptron(_layers_of(part.leaves), features, dtype, device)
+        return made[key]
+
+    def _run(self, part: Part, place: int, x: ndarray, axis: int, out, progress) -> ndarray:
+        """One part along an axis."""
+        if any(leaf.role == "linear" for leaf in part.leaves):
+            return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress)
+        dtype = "float64" if x.dtype.name == "float64" else "float32"
+        if any(_needs_points(leaf) for leaf in part.leaves) and x.ndim > 0:
+            network = self._perceptron(part, place, x.shape[axis], dtype, x.device)
+            made = network.map(x, axis, out, progress)
+        else:
+            network = self._perceptron(part, place, 1, dtype, x.device)
+            made = network.map(x[..., None], -1, None if out is None else out[..., None], progress)[..., 0]
+        is_narrow = x.dtype.name in ("float16", "bfloat16")
+        return out if out is not None else made.astype(x.dtype) if is_narrow else made
+
+    def _array(self, x, what: str) -> ndarray:
+        if isinstance(x, ndarray):
+            return x
+        device = next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), None)
+        try:
+            return _core.as_array(x, device)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{what}: {error}") from None
+
+    def call(self, x) -> ndarray:
+        """Module.__call__."""
+        x = self._array(x, "nn.Module")
+        last = x.ndim - 1
+        if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
+            raise ValueError(
+                f"nn.PReLU: torch's channels are axis 1 of an array of {x.ndim} axes, not its features;"
+                " map() has the slopes along the features"
+            )
+        for place, part in enumerate(self.parts(lambda dim: dim in (-1, last), "nn.Module")):
+            axis = part.axis
+            if axis is None:
+                axis = -1
+            x = self._run(part, place, x, axis, None, None)
+        return x
+
+    def map(self, a, axis: int, out, progress) -> ndarray:
+        """Module.map()."""
+        a = self._array(a, "nn.Module.map")
+        if out is not None and not isinstance(out, ndarray):
+            raise TypeError(f"nn.Module.map: out must be an iruka.ndarray, not {type(out).__name__}")
+        return self._run(self._single("nn.Module.map"), 0, a, operator.index(axis), out, progress)
+
+    def _single(self, what: str) -> Part:
+        parts = self.parts(lambda dim: dim in (-1, 0), what)
+        if len(parts) > 1 or parts[0].axis is not None:
+            raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1 or 0")
+        return parts[0]
+
+    def only_perceptron(self, function: str) -> Any:
+        """The whole network as one perceptron."""
+        part = self._single(f"nn.Module.{function}")
+        if not any(leaf.role == "linear" for leaf in part.leaves):
+            raise ValueError(f"nn.Module.{function}: the module has no Linear that says how many features it takes")
+        return self._perceptron(part, 0, 1, "float32", None)
+
+    def report(self, x, axis: int) -> Report:
+        """Module.report()."""
+        x = self._array(x, "nn.Module.report")
+        last = x.ndim - 1
+        single = axis in (-1, last)
+        parts = self.parts((lambda dim: dim in (-1, last)) if single else (lambda dim: dim in (-1, 0)), "nn.Module")
+        rows = []
+        points = x.size // max(1, x.shape[axis]) if x.ndim else 1
+        for place, part in enumerate(parts):
+            at = axis if part.axis is None else part.axis
+            times = []
+            for _ in range(2):
+                begin = time.perf_counter()
+                made = self._run(part, place, x, at, None, None)
+                made.device.synchronize()
+                times.append((time.perf_counter() - begin) * 1e3)
+            linear = [leaf for leaf in part.leaves if leaf.role == "linear"]
+            operations = 2 * points * sum(leaf.in_features * leaf.out_features for leaf in linear)
+            network = self._perceptron(part, place, 1, "float32", None) if linear else None
+            is_one = network is None or network.is_one_kernel
+            kernel = network.report(x, at) if network is not None and is_one else None
+            how = "one kernel" if is_one else "layer by layer"
+            rows.append(ReportRow(part.names, how, times[0], times[1], operations / times[1] / 1e6, kernel))
+            x = made
+        return Report(x.device.name, x.dtype.name, points, rows)
+
+    def table(self) -> str:
+        """str() of a module."""
+        rows, shape, total = [("name", "layer", "output", "parameters")], "(...)", 0
+        for name, leaf in self.leaves():
+            shape = f"(..., {leaf.out_features})" if leaf.role == "linear" else shape
+            count = sum(array.size for array in leaf._parameters.values())
+            total += count
+            rows.append((name, repr(leaf), shape, str(count)))
+        rows.append(("", self._how(), "", str(total)))
+        widths = [max(len(row[k]) for row in rows) for k in range(4)]
+        lines = [
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row[:3], widths)), row[3].rjust(widths[3])]).rstrip()
+            for row in rows
+        ]
+        return "\n".join([type(self._module).__name__, *("  " + line for line in lines)])
+
+    def _how(self) -> str:
+        """The last line of a table."""
+        arrays = [array for _, leaf in self.leaves() for array in leaf._parameters.values()]
+        where = f", {arrays[0].dtype.name} on {arrays[0].device.name}" if arrays else ""
+        if not any(leaf.role == "linear" for _, leaf in self.leaves()):
+            return "one kernel" + where
+        try:
+            is_one = self.only_perceptron("table").is_one_kernel
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return ("one kernel" if is_one else "layer by layer") + where
+
+
+def _needs_points(leaf) -> bool:
+    """Whether it is a function of a point's numbers rather than of each."""
+    return getattr(leaf, "kind", "") == "softmax" or getattr(leaf, "num_parameters", 1) > 1
+
+
+def _layers_of(leaves: list) -> list[tuple]:
+    """What C++ makes a Perceptron of."""
+    layers: list[tuple] = []
+    for leaf in leaves:
+        if leaf.role == "linear":
+            layers.append((leaf._parameters["weight"], leaf._parameters.get("bias"), []))
+        elif leaf.role == "activation":
+            if not layers:
+                layers.append((None, None, []))
+            layers[-1][2].append((_KINDS[leaf.kind], leaf.numbers(), leaf._parameters.get("weight")))
+    return layers
