@@ -4,7 +4,6 @@
 
 #include "core/device.h"
 #include "iruka/device.h"
-#include "ops/views.h"
 
 namespace iruka::nn {
 namespace {
@@ -88,38 +87,33 @@ int64_t parameter_count(const Activation& activation) {
   return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
 }
 
-/// Numbers [first, first + count) as an array of this shape.
-Array part(const Array& packed, int64_t first, const Dims& shape) {
-  return ops::cut(packed, 0, first, first + count(shape)).reshape(shape);
+/// The layer's numbers, in the order that kernels/perceptron.h describes.
+template <class F>
+void pack_weights(F* to, const DenseLayer& layer, const PackedLayer& plan) {
+  const std::vector<F> weight = layer.weight.to_vector<F>();
+  const std::vector<F> bias = layer.bias.valid() ? layer.bias.to_vector<F>() : std::vector<F>(weight.size());
+  for (int64_t first = 0; first < plan.outputs; first += kGroup) {
+    const int64_t size = std::min(kGroup, plan.outputs - first);
+    F* group = to + plan.weights + first * (plan.inputs + 1);
+    group = std::copy_n(&bias[static_cast<size_t>(first)], size, group);
+    for (int64_t c = 0; c < plan.inputs; ++c)
+      for (int64_t k = first; k < first + size; ++k) *group++ = weight[static_cast<size_t>(k * plan.inputs + c)];
+  }
 }
 
-/// Groups of `size` outputs from output `first` on. `at` is where the layer begins.
-void pack_groups(const Array& packed, int64_t at, const DenseLayer& layer, int64_t first, int64_t groups,
-                 int64_t size) {
-  const int64_t inputs = layer.weight.shape(1), outputs = groups * size;
-  const Array to = part(packed, at + first * (inputs + 1), {groups, inputs + 1, size});
-  Array biases = ops::slice_at(to, 1, 0), weights = ops::cut(to, 1, 1, inputs + 1);
-  if (layer.bias.valid())
-    biases.assign(ops::cut(layer.bias, 0, first, first + outputs).reshape({groups, size}));
-  else
-    biases.fill(0);
-  const Array rows = ops::cut(layer.weight, 0, first, first + outputs);
-  weights.assign(rows.reshape({groups, size, inputs}).swapaxes(1, 2));
-}
-
-void pack_layer(const Array& packed, const DenseLayer& layer, const PackedLayer& plan) {
-  if (layer.weight.valid()) {
-    const int64_t whole = plan.outputs / kGroup, rest = plan.outputs % kGroup;
-    if (whole > 0) pack_groups(packed, plan.weights, layer, 0, whole, kGroup);
-    if (rest > 0) pack_groups(packed, plan.weights, layer, whole * kGroup, 1, rest);
+template <class F>
+Array packed(const std::vector<DenseLayer>& layers, const Plan& plan) {
+  std::vector<F> numbers(static_cast<size_t>(std::max<int64_t>(plan.numbers, 1)));
+  for (size_t k = 0; k < layers.size(); ++k) {
+    if (layers[k].weight.valid()) pack_weights(numbers.data(), layers[k], plan.layers[k]);
+    for (size_t a = 0; a < layers[k].activations.size(); ++a) {
+      const Activation& activation = layers[k].activations[a];
+      F* const to = numbers.data() + plan.layers[k].parameters[a];
+      std::ranges::copy(activation.parameters, to);
+      if (activation.weight.valid()) std::ranges::copy(activation.weight.to_vector<F>(), to);
+    }
   }
-  for (size_t k = 0; k < layer.activations.size(); ++k) {
-    const Activation& activation = layer.activations[k];
-    if (const int64_t count = parameter_count(activation); activation.weight.valid())
-      part(packed, plan.parameters[k], {count}).assign(activation.weight);
-    for (size_t p = 0; p < activation.parameters.size(); ++p)
-      part(packed, plan.parameters[k] + static_cast<int64_t>(p), {1}).fill(activation.parameters[p]);
-  }
+  return Array::from(std::span<const F>(numbers), {std::ssize(numbers)}).to_device(*plan.device);
 }
 
 }  // namespace
@@ -166,10 +160,7 @@ Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& i
 }
 
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan) {
-  Array packed = Array::empty({std::max<int64_t>(plan.numbers, 1)}, plan.dtype, *plan.device);
-  packed.fill(0);
-  for (size_t k = 0; k < layers.size(); ++k) pack_layer(packed, layers[k], plan.layers[k]);
-  return packed;
+  return plan.dtype == Dtype::float32 ? packed<float>(layers, plan) : packed<double>(layers, plan);
 }
 
 }  // namespace iruka::nn
