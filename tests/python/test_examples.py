@@ -131,7 +131,7 @@ def test_kernel_of_the_language_page():
 
 
 def test_every_example_is_run_here():
-    assert PROGRAMS == ["demo.py", "patch_match.py", "voxel_network.py"]
+    assert PROGRAMS == ["demo.py", "patch_match.py", "volume_network.py", "voxel_network.py"]
 
 
 def test_patch_match(tmp_path, rng):
@@ -158,3 +158,19 @@ def test_voxel_network(tmp_path, rng):
         assert done.returncode == 0, done.stderr
         assert "Warning" not in done.stderr
         assert float(re.search(r"largest difference: +(\S+)", done.stdout)[1]) < 1e-4
+
+
+def test_volume_network(tmp_path, rng):
+    """Slices through a network of weights in a file, and a picture whose kernel calls a network."""
+    st = pytest.importorskip("safetensors.numpy")
+    shapes = {"0.weight": (7, 5), "0.bias": 7, "2.weight": (2, 7), "2.bias": 2}
+    st.save_file(
+        {k: rng.normal(size=shape).astype("float32") for k, shape in shapes.items()}, tmp_path / "w.safetensors"
+    )
+    for options in ((), ("--weights", "w.safetensors")):
+        done = run(ROOT / "examples" / "volume_network.py", "--size", 8, *options, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "one kernel" in done.stdout and "8^3 voxels" in done.stdout
+        assert image.imread(tmp_path / "volume_slices.png").shape == (8, 24, 3)
+        picture = iruka.asnumpy(image.imread(tmp_path / "implicit_picture.png"))
+        assert picture.shape == (32, 32, 3) and picture.std() > 1

@@ -15,10 +15,12 @@ class DeviceFunction:
     It is an object of the type `name_network`, so that templates in a preamble may take it as an argument. The weights
     are those of the module when the function was made.
 
-        >>> net = model.as_function("net")
-        >>> draw = net.kernel("float32 x, float32 y", "float32 r, float32 g, float32 b",
-        ...                   "float in[] = {x, y}, out[3]; net(in, out); r = out[0]; g = out[1]; b = out[2];", "draw")
-        >>> red, green, blue = draw(x, y)
+    >>> model = iruka.nn.Sequential(iruka.nn.Linear(2, 8), iruka.nn.ReLU(), iruka.nn.Linear(8, 3))
+    >>> net = model.as_function("net")
+    >>> draw = net.kernel("float32 x, float32 y", "float32 red",
+    ...                   "float in[] = {x, y}, out[3]; net(in, out); red = out[0];", "draw")
+    >>> draw(iruka.zeros((4, 5), dtype="float32"), 1).shape
+    (4, 5)
     """
 
     def __init__(self, name: str, perceptron) -> None:

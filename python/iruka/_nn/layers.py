@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy
+
 from .. import _core
 from ..errors import IndexError, TypeError, ValueError
 from .module import Module, Parameter, as_parameter
@@ -14,7 +16,8 @@ from .module import Module, Parameter, as_parameter
 class Linear(Module):
     """x @ weight.T + bias: weight has shape (out_features, in_features).
 
-    A new one has random weights from the distribution that torch uses. dtype: float32 or float64.
+    A new one has random weights from the distribution that torch uses, by NumPy's global generator
+    (numpy.random.seed). dtype: float32 or float64.
     """
 
     role = "linear"
@@ -25,14 +28,14 @@ class Linear(Module):
         super().__init__()
         if in_features < 1 or out_features < 1:
             raise ValueError(f"nn.Linear: features must be at least 1, but are {in_features} and {out_features}")
-        from ..random import uniform  # loaded on first use
-
         self.in_features, self.out_features = int(in_features), int(out_features)
         place = _core.default_device() if device is None else device
         bound = 1 / math.sqrt(in_features)
-        self._set("weight", as_parameter(uniform(-bound, bound, (out_features, in_features)), dtype, place))
+        self._set(
+            "weight", as_parameter(numpy.random.uniform(-bound, bound, (out_features, in_features)), dtype, place)
+        )
         if bias:
-            self._set("bias", as_parameter(uniform(-bound, bound, out_features), dtype, place))
+            self._set("bias", as_parameter(numpy.random.uniform(-bound, bound, out_features), dtype, place))
 
     def extra_repr(self) -> str:
         has_bias = "bias" in self._parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -27,7 +28,11 @@ class Keys(NamedTuple):
 def as_parameter(value, dtype, device) -> ndarray:
     """A copy that nobody writes to: networks are compiled with the weights of the first call."""
     value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
-    array = _core.as_array(value, None).to_device(device).astype(dtype, copy=True)
+    if isinstance(value, (list, tuple, numbers.Number, numpy.ndarray, numpy.generic)):
+        array = _core.as_array(numpy.array(value, dtype), device)  # the host casts without compiling
+    else:
+        given = value if isinstance(value, ndarray) else _core.as_array(value, None)
+        array = given.to_device(device).astype(dtype, copy=True)
     array.flags.writeable = False
     return array
 
