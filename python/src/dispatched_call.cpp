@@ -194,7 +194,7 @@ bool DispatchedCall::convert_inputs() {
       operand = jit::Operand(elements_[k].bytes, dtype);
     } else {
       hold_memory();
-      operand = jit::Operand(arrays_.add(without_gil([&] { return filled({}, number, dtype, *device_); })));
+      operand = jit::Operand(arrays_.add(filled({}, number, dtype, *device_)));
     }
     operand.writable = false;
   }

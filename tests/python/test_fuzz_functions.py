@@ -19,7 +19,7 @@ def test_no_findings():
 @pytest.mark.parametrize(
     "planted",
     [
-        "iruka._translate.statements.Range.test = lambda self, place: f'{place} <= {self.stop}'",
+        "iruka._translate.statements.Range.test = lambda self, place: f'{place} + 1 < {self.stop}'",
         "iruka._translate.expressions.arithmetic = lambda a, b: a",
         "iruka._translate.expressions.Expressions.items_of = lambda self, value, node: value.items[::-1]",
     ],
