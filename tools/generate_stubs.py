@@ -36,8 +36,9 @@ def write_core(target: pathlib.Path) -> None:
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", *options], check=True)
     text = target.read_text()
     text = text.replace(") -> object:", ") -> Any:")  # a function of which C++ says "some object"
-    submodules = "from iruka._core import _image as _image, _random as _random\n"
-    target.write_text(text.replace(submodules, "_image: Any\n_random: Any\n"))
+    submodules = "from iruka._core import (\n    _image as _image,\n    _nn as _nn,\n    _random as _random\n)\n"
+    assert submodules in text
+    target.write_text(text.replace(submodules, "_image: Any\n_nn: Any\n_random: Any\n"))
 
 
 def is_public(name: str) -> bool:

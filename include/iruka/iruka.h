@@ -19,6 +19,7 @@
 #include "iruka/kernel.h"
 #include "iruka/linalg.h"
 #include "iruka/memory.h"
+#include "iruka/nn.h"
 #include "iruka/ops.h"
 #include "iruka/padding.h"
 #include "iruka/polynomials.h"

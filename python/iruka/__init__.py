@@ -83,6 +83,7 @@ from . import (
     lib,
     linalg,
     memory,
+    nn,
     profiler,
     random,
     testing,

@@ -351,6 +351,7 @@ from numpy import ndindex as ndindex
 negative: _core.ufunc
 from numpy import newaxis as newaxis
 nextafter: _core.ufunc
+from . import nn as nn
 from ._numpy.indexing import nonzero as nonzero
 not_equal: _core.ufunc
 from numpy import number as number

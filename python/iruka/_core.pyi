@@ -9,6 +9,7 @@ import numpy
 
 import iruka._array
 _image: Any
+_nn: Any
 _random: Any
 import iruka._kernel
 import iruka._numpy.indexing

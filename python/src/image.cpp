@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "buffer_bytes.h"
 #include "convert.h"
 #include "interop.h"
 #include "iruka/device.h"
@@ -28,20 +29,6 @@ image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixe
   return options;
 }
 
-/// Bytes of anything with a contiguous buffer.
-struct Bytes {
-  Py_buffer view;
-  explicit Bytes(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
-  }
-  ~Bytes() { PyBuffer_Release(&view); }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  std::span<const uint8_t> span() const {
-    return {static_cast<const uint8_t*>(view.buf), static_cast<size_t>(view.len)};
-  }
-};
-
 /// What os.fsencode gave: a file's name need not be UTF-8.
 std::string file_name(const nb::bytes& path) { return {path.c_str(), path.size()}; }
 
@@ -61,7 +48,7 @@ void bind_image(nb::module_& parent) {
       "imdecode",
       [](nb::handle data, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
         image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-        Bytes bytes(data);
+        const BufferBytes bytes(data);
         GilRelease release;
         return image::imdecode(bytes.span(), options).to_device(default_device());
       },

@@ -1,0 +1,68 @@
+#include "iruka/nn.h"
+
+#include "buffer_bytes.h"
+#include "convert.h"
+#include "device.h"
+#include "nn/files/weights.h"
+
+namespace iruka::python {
+
+namespace {
+
+/// What errors name.
+const char* const kFunction = "nn.load";
+
+nb::object converted(const nn::Value& value);
+
+template <class Items>
+nb::list list_of(const Items& items) {
+  nb::list list;
+  for (const nn::Value& item : items) list.append(converted(item));
+  return list;
+}
+
+/// Python's own containers, numbers and texts; arrays are iruka.ndarray. The reader has bounded the nesting.
+nb::object converted(const nn::Value& value) {
+  using Kind = nn::Value::Kind;
+  switch (value.kind()) {
+    case Kind::none: break;
+    case Kind::number: return from_scalar(value.number());
+    case Kind::text: return nb::str(value.text().c_str(), value.text().size());
+    case Kind::bytes: return nb::bytes(value.bytes().data(), value.bytes().size());
+    case Kind::array: return to_python(Array(value.array()));
+    case Kind::list: return list_of(value.values());
+    case Kind::tuple: return nb::tuple(list_of(value.values()));
+    case Kind::mapping: {
+      nb::dict dict;
+      for (const nn::Item& item : value.items()) dict[converted(item.key)] = converted(item.value);
+      return dict;
+    }
+  }
+  return nb::none();
+}
+
+}  // namespace
+
+void bind_nn(nb::module_& parent) {
+  nb::module_ module = parent.def_submodule("_nn", "Readers of files; iruka.nn gives them defaults.");
+  module.def(
+      "load_file",
+      [](const nb::bytes& path, nb::handle device_like) {
+        const std::string name(path.c_str(), path.size());  // what os.fsencode gave: it need not be UTF-8
+        Device& device = to_device(device_like, "device");
+        return converted(without_gil(
+            [&] { return nn::to_device(nn::read_weights(nn::Input::from_file(kFunction, name)), device); }));
+      },
+      nb::arg("path"), nb::arg("device").none());
+  module.def(
+      "load_bytes",
+      [](nb::handle data, nb::handle device_like) {
+        const BufferBytes bytes(data);
+        Device& device = to_device(device_like, "device");
+        return converted(without_gil(
+            [&] { return nn::to_device(nn::read_weights(nn::Input::from_bytes(kFunction, bytes.span())), device); }));
+      },
+      nb::arg("data"), nb::arg("device").none());
+}
+
+}  // namespace iruka::python

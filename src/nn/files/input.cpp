@@ -1,0 +1,90 @@
+#include "nn/files/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "iruka/device.h"
+#include "iruka/error.h"
+
+namespace iruka::nn {
+namespace {
+
+[[noreturn]] void raise_file_error(const std::string& where, const std::string& problem) {
+  throw FileError(where + ": " + problem);
+}
+
+[[noreturn]] void raise_system_error(const std::string& where, const char* verb, int error) {
+  raise_file_error(where, std::string("cannot ") + verb + ": " + std::generic_category().message(error));
+}
+
+}  // namespace
+
+BufferHandle read_whole(const File& file, const std::string& where) {
+  struct stat status;
+  if (::fstat(file.get(), &status) != 0) raise_system_error(where, "read", errno);
+  if (S_ISDIR(status.st_mode)) raise_file_error(where, "is a folder, not a file");
+  if (!S_ISREG(status.st_mode)) raise_file_error(where, "is a device or pipe, not a file");
+  const auto size = static_cast<size_t>(status.st_size);
+  auto buffer = std::make_shared<Buffer>(cpu(), size);
+  for (size_t done = 0; done < size;) {
+    constexpr size_t kPiece = size_t{1} << 30;
+    const ssize_t count = ::read(file.get(), static_cast<char*>(buffer->data()) + done, std::min(size - done, kPiece));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) raise_system_error(where, "read", errno);
+    if (count == 0) raise_file_error(where, "became shorter while it was read");
+    done += static_cast<size_t>(count);
+  }
+  return buffer;
+}
+
+Input Input::from_file(const std::string& function, const std::string& path) {
+  if (path.find('\0') != std::string::npos) throw ValueError(function + ": the path holds a NUL byte");
+  Input input;
+  input.where_ = function + ": '" + path + "'";
+  input.path_ = path;
+  // Opening a pipe would wait for its writer.
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) raise_system_error(input.where_, "open", errno);
+  input.buffer_ = read_whole(file, input.where_);
+  return input;
+}
+
+Input Input::from_bytes(const std::string& function, std::span<const uint8_t> bytes) {
+  Input input;
+  input.where_ = function;
+  input.buffer_ = copied(bytes);
+  return input;
+}
+
+BufferHandle copied(std::span<const uint8_t> bytes) {
+  auto buffer = std::make_shared<Buffer>(cpu(), bytes.size());
+  if (!bytes.empty()) std::memcpy(buffer->data(), bytes.data(), bytes.size());
+  return buffer;
+}
+
+std::string in_quotes(std::string_view name) {
+  constexpr size_t kLongest = 120;
+  std::string text = "'";
+  for (const char c : name.substr(0, kLongest)) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) {
+      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      text += c;
+    }
+  }
+  return text + (name.size() > kLongest ? "...'" : "'");
+}
+
+void raise_value_error(const std::string& where, const std::string& problem) {
+  throw ValueError(where + ": " + problem);
+}
+
+}  // namespace iruka::nn

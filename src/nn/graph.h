@@ -1,0 +1,72 @@
+// A network as a graph of operators, as files give it. The names of operators and attributes are ONNX's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "iruka/array.h"
+
+namespace iruka::nn {
+
+/// An extent of a tensor that a file declares: a number, or -1 and perhaps a symbol that other tensors share.
+struct Extent {
+  int64_t value = -1;
+  std::string symbol;
+};
+
+/// What a file says of an input, an output or a value between nodes. No shape means that even the rank is unknown.
+struct TensorInfo {
+  std::string name;
+  std::optional<Dtype> dtype;
+  std::optional<std::vector<Extent>> shape;
+};
+
+struct Graph;
+using GraphHandle = std::shared_ptr<const Graph>;
+/// In the body of a function: the attribute of this name of the node that calls it.
+struct AttributeReference {
+  std::string name;
+};
+using Attribute =
+    std::variant<float, int64_t, std::string, Array, GraphHandle, std::vector<float>, std::vector<int64_t>,
+                 std::vector<std::string>, std::vector<Array>, std::vector<GraphHandle>, AttributeReference>;
+
+struct Node {
+  std::string op, domain;  ///< domain "" is ONNX's own
+  std::string name;
+  std::vector<std::string> inputs, outputs;  ///< "" stands for one that is left out
+  std::map<std::string, Attribute> attributes;
+};
+
+/// An operator that the file itself defines.
+struct Function {
+  std::string name, domain;
+  std::vector<std::string> inputs, outputs;
+  std::vector<std::string> attributes;        ///< without default
+  std::map<std::string, Attribute> defaults;  ///< of the others
+  std::vector<Node> nodes;
+  std::map<std::string, int64_t> opsets;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<TensorInfo> inputs;  ///< without those that initializers give
+  std::vector<TensorInfo> outputs;
+  std::vector<TensorInfo> values;  ///< what the file says of values between nodes
+  std::vector<Node> nodes;         ///< each after those whose outputs it uses
+  std::map<std::string, Array> initializers;
+  std::map<std::string, int64_t> opsets;  ///< version of each domain; of the outermost graph
+  std::vector<Function> functions;        ///< of the outermost graph
+};
+
+/// Raises ValueError where a node uses a value that no earlier one gives, or two give the same. `where` is the prefix
+/// of the message.
+void check_graph(const Graph& graph, const std::string& where);
+
+}  // namespace iruka::nn
