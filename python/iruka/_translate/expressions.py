@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import ast
+import dataclasses
 import math
 import operator
 import types
@@ -14,13 +15,14 @@ from typing import Any
 import numpy
 
 from . import functions as table
-from .bounds import Form, joined
-from .knowledge import form_of
+from .bounds import HIGHEST, Form, joined, symbol
+from .knowledge import form_as, form_of
 from .number_types import (
     BOOL,
     COMPLEX,
     FLOAT,
     INT,
+    SMALL,
     UINT,
     ArrayView,
     Closure,
@@ -368,7 +370,8 @@ class Expressions(Order, Tables):
         if not (body.is_number and orelse.is_number and made.type.kind in "iu"):
             return made
         said = self.said(test)
-        return self.with_form(made, joined([(form_of(body), said[0]), (form_of(orelse), said[1])], self.facts))
+        sides = [(form_as(each, made.type), said[k]) for k, each in enumerate((body, orelse))]
+        return self.with_form(made, joined(sides, self.facts))
 
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
         """`test ? a : b` in the type of both."""
@@ -444,7 +447,7 @@ class Expressions(Order, Tables):
         if not isinstance(type, Number):
             self.refuse(node, f"the elements of {value.type} have different types, so their index must be a constant")
         items = ", ".join(item.as_type(type) for item in value.items)
-        return Value(type, f"python::item({self.failure()}, {index.as_type(INT)}, {items})")
+        return Value(type, f"python::item({self.failure()}, {self.as_signed(index).text}, {items})")
 
     def _folded_item(self, value: Value, index: Any, node: ast.AST) -> Any:
         try:
@@ -470,7 +473,8 @@ class Expressions(Order, Tables):
             if index.is_constant:
                 inside = str(index.constant % extent)
             else:
-                inside = self.place_in(index, str(extent), Form(extent)) or self.inside(index.as_type(INT), extent)
+                inside = self.place_in(index, str(extent), Form(extent))
+                inside = inside or self.inside(self.as_signed(index).text, extent)
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
         return place
 
@@ -496,6 +500,17 @@ class Expressions(Order, Tables):
             self.refuse(node, f"an index must be an integer, not {index.type}")
         return index
 
+    @staticmethod
+    def as_signed(value: Value) -> Value:
+        """An integer as an index or as a bound of a range: above those of int64 it is the largest of them."""
+        form = form_as(value, INT)
+        if value.is_constant:
+            return constant(min(int(value.constant), HIGHEST))
+        if form is None and value.type.dtype == UINT.dtype and value.type.known != SMALL.known:
+            least = f"((int64_t)python::first_min<uint64_t>({value.as_type(UINT)}, {literal(HIGHEST, UINT)}))"
+            return integer(least, symbol(0, HIGHEST))
+        return integer(value.as_type(INT), form)
+
     # How indices are used; here they are checked, and count from the end where they are negative.
 
     def inside(self, index: str, extent: int) -> str:
@@ -515,7 +530,7 @@ class Expressions(Order, Tables):
             return index.as_type(INT)
         if form.high < 0 and self.facts.holds(form.plus(extent)):
             return f"({extent_text} + {index.as_type(INT)})"
-        if not self.conditions:
+        if not self.conditions and (form.high <= HIGHEST or is_wide(index.type)):
             self.awaited += [form.plus(extent)] if form.high < 0 else [extent.minus(form).shifted(-1)]
         return None
 
@@ -528,17 +543,17 @@ class Expressions(Order, Tables):
             # Written out, because compilers take long to instantiate and inline templates.
             offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
             return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
-        texts = [self.failure(), *(index.as_type(INT) for index in indices)]
+        texts = [self.failure(), *(self.as_signed(index).text for index in indices)]
         return Value(item, f"{array.text}.at({', '.join(texts)})")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
         """The part of an array of several axes at one index of its first axis."""
-        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable, axes=tuple(array.type.axes[1:]))
+        view = dataclasses.replace(array.type, ndim=array.type.ndim - 1, axes=array.type.axes[1:])
         length = self.length(array, 0)
         place = self.place_in(index, length.text, length.form)
         if place is not None:
             return Value(view, f"{array.text}.row_at({place})")
-        return Value(view, f"{array.text}.row({self.failure()}, {index.as_type(INT)})")
+        return Value(view, f"{array.text}.row({self.failure()}, {self.as_signed(index).text})")
 
     # Calls
 

@@ -115,6 +115,7 @@ class ArrayView:
     is_contiguous: bool = False  # known to be in C order
     axes: tuple[str | int, ...] = ()  # the extents, or names of extents; axes of one name have one extent
     is_small: bool = False  # extents, and places and bytes within the array, are known to fit int32
+    longest: int = 2**63 - 1  # no axis has more elements
 
     @property
     def c_type(self) -> str:
@@ -225,6 +226,7 @@ def unify(a: Any, b: Any) -> Any:
             a.is_contiguous and b.is_contiguous,
             a.axes if a.axes == b.axes else (),
             a.is_small and b.is_small,
+            max(a.longest, b.longest),
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))

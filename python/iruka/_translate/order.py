@@ -14,7 +14,6 @@ import ast
 import contextlib
 from collections.abc import Callable, Iterator
 
-from .bounds import symbol
 from .knowledge import Knowledge
 from .number_types import BOOL, ArrayView, Number, Object, Tuple
 from .values import Value, constant, tuple_of
@@ -102,7 +101,9 @@ class Order(Knowledge, abc.ABC):
                 with self.indented():
                     yield self.lines
                 self.lines = before
-                self.known = {name: form if known.get(name) is form else symbol() for name, form in self.known.items()}
+                self.known = {
+                    name: form if known.get(name) is form else self.any_value(name) for name, form in self.known.items()
+                }
             else:
                 yield []
         self.conditions -= 1

@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
-from .bounds import Form, facts_with
+from .bounds import Form, facts_with, symbol
 from .expressions import BINARY, MOST_CHOICES
+from .knowledge import limits
 from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
@@ -120,10 +121,11 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.statement: ast.AST = tree
         self.may_have_failed = self.can_fail = False
         self.forget_all()
-        for name, type in self.arguments.items():
-            if isinstance(type, Number):
-                self.note(self.c_name(name), type, Value(type))
         self.variables = {**self.arguments, **self.variables}
+        for name, type in self.arguments.items():
+            if isinstance(type, Number):  # the variable may be of a wider type
+                form = symbol(*limits(type)) if type.kind in "iu" else None
+                self.note(self.c_name(name), self.variables[name], Value(type, form=form))
         self.assigned: set[str] | None = set(self.arguments)
         if isinstance(tree, ast.Lambda):
             self._translate_part(
@@ -683,10 +685,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         step = bounds[2] if len(bounds) == 3 else constant(1)
         if step.is_constant and step.constant == 0:
             self.refuse(node, "the step of range() must not be zero")
-        kept = [
-            self.snapshot(Value(INT, bound.as_type(INT), bound.constant, form=bound.form))
-            for bound in (start, stop, step)
-        ]
+        kept = [self.snapshot(self.as_signed(bound)) for bound in (start, stop, step)]
         if not step.is_constant:
             self._fail_if(f"{kept[2].text} == 0")
         return Range(*kept)
