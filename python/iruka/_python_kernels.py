@@ -114,7 +114,7 @@ class Loop(abc.ABC):
         """
         numbers = [each.item() if isinstance(each, numpy.generic) else each for each in arguments]
         try:
-            self.function(*(each.copy() if isinstance(each, numpy.ndarray) else each for each in numbers))
+            self.function(*map(_own_outputs, numbers))
             with numpy.errstate(all="ignore"):
                 self.function(*arguments)
         except Exception as error:
@@ -122,6 +122,11 @@ class Loop(abc.ABC):
                 error.add_note(f"{self.name}: {where}")
             raise
         raise IndexError(f"{self.name}: an index is out of bounds {where}".rstrip())
+
+
+def _own_outputs(argument: Any) -> Any:
+    """A copy of an array that a function may write to."""
+    return argument.copy() if isinstance(argument, numpy.ndarray) and argument.flags.writeable else argument
 
 
 def asserting(body: str, name: str) -> str:
