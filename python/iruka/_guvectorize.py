@@ -214,7 +214,9 @@ class _Generalized(ArrayFunction):
 
     def _dimensions(self, given: list[ndarray]) -> tuple[dict[str | int, int], tuple[int, ...]]:
         """The extents of the core dimensions, and the shape of the loop."""
-        sizes = {name: name for names in itertools.chain(*self.layout) for name in names if isinstance(name, int)}
+        sizes: dict[str | int, int] = {
+            name: name for names in itertools.chain(*self.layout) for name in names if isinstance(name, int)
+        }
         loops = []
         for k, (array, names) in enumerate(zip(given, self.layout[0], strict=True)):
             if array.ndim < len(names):

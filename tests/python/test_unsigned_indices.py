@@ -86,7 +86,19 @@ def quotients(x, y):
     return float(d % 7), float(d // 4), float(d % -5), float((x + y) // 3)
 
 
-BODIES = (shifted, shifted_in_a_table, itself, compared, difference, least, as_signed, chosen, summed, counted_up, moved)
+BODIES = (
+    shifted,
+    shifted_in_a_table,
+    itself,
+    compared,
+    difference,
+    least,
+    as_signed,
+    chosen,
+    summed,
+    counted_up,
+    moved,
+)
 SMALL = (0, 1, 2, 7, 8, 12, 200)
 WIDE = (0, 1, 7, 8, 2**60, 2**63 - 1, 2**63, 2**64 - 15, LARGEST)
 

@@ -1,9 +1,9 @@
 """Python functions as the C++ of kernels.
 
 `translate(function, types)` gives the text of a C++ function that computes what the Python function does for numbers of
-these types. Its syntax tree is translated: source.py finds it, statements.py and expressions.py write the C++,
-order.py keeps Python's order where a statement has effects, number_types.py says of which types the values are, and
-functions.py lists what may be called. threads.py adds what functions of one thread of a GPU have (iruka.jit).
+these types. Its syntax tree is translated: source.py finds it, statements.py, expressions.py and calls.py write the
+C++, order.py keeps Python's order where a statement has effects, number_types.py says of which types the values are,
+and functions.py lists what may be called. threads.py adds what functions of one thread of a GPU have (iruka.jit).
 Everything that has no place in a kernel is a TranslationError that shows the line.
 """
 

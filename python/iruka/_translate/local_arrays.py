@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .expressions import Expressions
+from .calls import Calls
 from .functions import of_iruka
 from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple
 from .values import Value, constant, tuple_of
@@ -17,7 +17,7 @@ _ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the
 _MOST_ELEMENTS = 4096
 
 
-class LocalArrays(Expressions):
+class LocalArrays(Calls):
     """Translates the definitions of arrays."""
 
     arguments: dict[str, Any]
@@ -30,7 +30,7 @@ class LocalArrays(Expressions):
         """numpy.zeros, ones, empty, full and array of known shape, as the value of an assignment."""
         if not isinstance(node, ast.Call):
             return None
-        function = self.value(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else None
+        function = self.function_named(node.func)
         if function is None or not isinstance(function.type, Object):
             return None
         made = of_iruka(function.constant)

@@ -21,7 +21,6 @@ from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
 from .number_types import (
     C_TYPES,
-    INT,
     ArrayView,
     LocalArray,
     Number,
@@ -622,8 +621,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
         """A range, or the number of elements and a function that gives the k-th of them as a value."""
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            function = self.value(node.func)
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and function is not None:
             if function.is_constant and function.constant is range:
                 return self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
             if function.is_constant and function.constant in (enumerate, zip, reversed):

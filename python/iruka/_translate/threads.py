@@ -252,9 +252,9 @@ class ThreadFunction(FunctionTranslator):
         """A range whose step is 0 has no elements."""
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or function is None:
             return super().iterated(node)
-        function = self.value(node.func)
         if not function.is_constant or not any(function.constant is each for each in (range, jit.range)):
             return super().iterated(node)
         bounds = [self.number_of(each, "a bound of range()") for each in node.args]
@@ -290,8 +290,8 @@ class ThreadFunction(FunctionTranslator):
     # Shared memory
 
     def array(self, node: ast.expr) -> Value | None:
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            function = self.value(node.func)
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and function is not None:
             if function.is_constant and function.constant is jit.shared_memory:
                 return self._shared(node)
         return super().array(node)
