@@ -21,6 +21,7 @@ import numpy
 from ..errors import TranslationError
 from . import HEADER, Program, Translation, functions as table
 from .expressions import Expressions
+from .knowledge import form_of
 from .loops import Range
 from .number_types import (
     BOOL,
@@ -67,6 +68,12 @@ _ANSWERS = (math.isnan, math.isinf, math.isfinite)
 
 def is_python(type: Number) -> bool:
     return not isinstance(type, (Scalar, OneOf))
+
+
+def _is_exact_float(value: Value) -> bool:
+    """Whether a float64 is known to hold the integer."""
+    form = form_of(value)
+    return value.type == BOOL or (form is not None and form.fits(-(2**53), 2**53))
 
 
 def _name(function: Any) -> str:
@@ -271,6 +278,8 @@ class NumpyFunction(FunctionTranslator):
         """Python's own arithmetic: integers that leave 64 bits, and what raises exceptions, fail."""
         whole = is_whole(a.type) and is_whole(b.type)
         is_real = "c" not in (a.type.kind, b.type.kind)
+        if sign in _COMPARISONS and self._is_between_int_and_float(a, b):
+            return self._exact_comparison(sign, a, b)
         if sign in "&|^" or sign in _COMPARISONS or (not is_real and sign in "+-*"):
             return super().binary(sign, a, b, node)
         if not is_real:
@@ -284,6 +293,8 @@ class NumpyFunction(FunctionTranslator):
         if not whole and sign in "+-*":
             return Value(FLOAT, f"({a.as_type(FLOAT)} {sign} {b.as_type(FLOAT)})")
         is_known = b.is_constant and b.constant != 0
+        if sign == "/" and whole and not (_is_exact_float(a) and _is_exact_float(b)):
+            return Value(FLOAT, f"python::quotient({self.failure()}, {a.as_type(INT)}, {b.as_type(INT)})")
         if sign == "/":
             divisor = b.as_type(FLOAT) if is_known else f"python::divisor({self.failure()}, {b.as_type(FLOAT)})"
             return Value(FLOAT, f"({a.as_type(FLOAT)} / {divisor})")
@@ -294,6 +305,23 @@ class NumpyFunction(FunctionTranslator):
             divisor = f"python::divisor({self.failure()}, {b.as_type(type)})"
             return Value(type, f"iruka::remainder({a.as_type(type)}, {divisor})")
         return Value(type, f"python::{_CHECKED[sign]}({self.failure()}, {a.as_type(type)}, {b.as_type(type)})")
+
+    @staticmethod
+    def _is_between_int_and_float(a: Value, b: Value) -> bool:
+        """Whether one is an integer, which a float may not hold, and the other is none."""
+        whole, other = (a, b) if is_whole(a.type) else (b, a)
+        return is_whole(whole.type) and not is_whole(other.type) and not _is_exact_float(whole)
+
+    def _exact_comparison(self, sign: str, a: Value, b: Value) -> Value:
+        """Python compares integers with floats by their values, without rounding."""
+        whole, other = (a, b) if is_whole(a.type) else (b, a)
+        if other.type.kind == "c":
+            if sign not in ("==", "!="):
+                raise TypeError("takes real numbers")
+            same = f"python::is_equal({whole.as_type(INT)}, {other.text})"
+            return Value(BOOL, f"({same} == {'true' if sign == '==' else 'false'})")
+        order = f"python::order({whole.as_type(INT)}, {other.text})"
+        return Value(BOOL, f"({order} {sign} 0.0)" if whole is a else f"(0.0 {sign} {order})")
 
     def _of_numpy(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
         """NumPy's arithmetic of scalars, of which at least one is NumPy's."""
@@ -356,13 +384,8 @@ class NumpyFunction(FunctionTranslator):
             return Value(value.type, f"(!{value.text})" if kind == "b" else f"(({c_type})~{value.text})")
         return Value(value.type, f"iruka::wrapping_negate<{c_type}>({value.text})")
 
-    def _Compare(self, node: ast.Compare) -> Value:
-        made = super()._Compare(node)
-        if len(node.ops) > 1 and made.type == BOOL:
-            sides = [self.value(each) for each in (node.left, *node.comparators)]
-            if all(isinstance(each.type, Scalar) for each in sides[1::2]):
-                return Value(_BOOL, made.text)
-        return made
+    def type_of_chain(self, types: list[Any]) -> Number:
+        return _BOOL if all(each == _BOOL for each in types) else BOOL
 
     # Parts of values
 
