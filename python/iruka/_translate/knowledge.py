@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import collections
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 
@@ -47,6 +48,8 @@ def limits(type: Number) -> tuple[int, int]:
 
 class Knowledge:
     """Forms of variables by their names in C++, facts, and what the conditions of the current statement say."""
+
+    loop_names: dict[ast.AST, LoopNames]  # of the loops that were translated before
 
     def forget_all(self) -> None:
         self.known: dict[str, Form] = {}
@@ -164,7 +167,7 @@ class Knowledge:
 
     def forget_assigned(self, loop: ast.While | ast.For) -> list[tuple[Form, Form, Counter]]:
         """Where a loop begins, variables that it assigns have any values. Gives its counters and their beginnings."""
-        counters, begun = _counters(loop), []
+        counters, begun = self._names_of(loop).counters, []
         for name, key in self._assigned_in(loop):
             before, self.known[key] = self.known[key], self.any_value(key)
             counter = counters.get(name) if self.held[key][0] < 0 else None  # unsigned ones wrap behind 0
@@ -194,9 +197,21 @@ class Knowledge:
 
     def _assigned_in(self, loop: ast.While | ast.For) -> list[tuple[str, str]]:
         """The variables that a loop assigns, by their names in Python and in C++; a tuple has several of these."""
-        stored = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        owned = [(name, self.c_name(name)) for name in stored]  # type: ignore[attr-defined]
+        owned = [(name, self.c_name(name)) for name in self._names_of(loop).stored]  # type: ignore[attr-defined]
         return [(name, key) for key in self.known for name, own in owned if key == own or key.endswith("_" + own)]
+
+    def _names_of(self, loop: ast.While | ast.For) -> LoopNames:
+        if loop not in self.loop_names:
+            stored = _stored_in(loop)
+            self.loop_names[loop] = LoopNames(stored, _counters(loop, stored))
+        return self.loop_names[loop]
+
+
+class LoopNames(NamedTuple):
+    """What a loop assigns, by names in Python."""
+
+    stored: dict[str, int]  # how often it stands there
+    counters: dict[str, Counter]
 
 
 class Counter(NamedTuple):
@@ -215,11 +230,16 @@ def _bound_by_start(form: Form, before: Form, counter: Counter) -> None:
     own.facts.append(form.minus(before).times(1 if counter.rises else -1))
 
 
-def _counters(loop: ast.While | ast.For) -> dict[str, Counter]:
+def _stored_in(loop: ast.While | ast.For) -> dict[str, int]:
+    names = (each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return dict(collections.Counter(each.id for each in names))
+
+
+def _counters(loop: ast.While | ast.For, stored: dict[str, int]) -> dict[str, Counter]:
     found: dict[str, Counter] = {}
     for name, rises, is_safe in _bounded_by(loop.test) if isinstance(loop, ast.While) else ():
         steps = [each for each in _steps(loop.body) if isinstance(each.target, ast.Name) and each.target.id == name]
-        if len(steps) != 1 or sum(_is_stored(each, name) for each in ast.walk(loop)) != 1:
+        if len(steps) != 1 or stored[name] != 1:
             continue
         step = steps[0].value
         if not isinstance(step, ast.Constant) or type(step.value) is not int or not 0 < step.value < _LARGEST_STEP:
@@ -227,10 +247,6 @@ def _counters(loop: ast.While | ast.For) -> dict[str, Counter]:
         if isinstance(steps[0].op, ast.Add if rises else ast.Sub):
             found[name] = Counter(rises, is_safe and step.value == 1)
     return found
-
-
-def _is_stored(node: Any, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
 def _bounded_by(test: ast.expr) -> list[tuple[str, bool, bool]]:

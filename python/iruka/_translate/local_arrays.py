@@ -10,7 +10,7 @@ import numpy
 
 from .calls import Calls
 from .functions import of_iruka
-from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple
+from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple, name_of
 from .values import Value, constant, tuple_of
 
 _ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
@@ -56,7 +56,7 @@ class LocalArrays(Calls):
             dtype = numpy.dtype(bound["dtype"].constant)
         except TypeError as error:
             self.refuse(node, str(error))
-        if dtype.name not in C_TYPES:
+        if name_of(dtype) not in C_TYPES:
             self.refuse(node, f"an array of dtype {dtype} has no place in a kernel")
         return dtype
 

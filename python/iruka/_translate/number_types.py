@@ -31,6 +31,21 @@ C_TYPES = {
 }
 
 
+@functools.lru_cache(maxsize=256)
+def name_of(dtype: numpy.dtype) -> str:
+    """The dtype's name, which NumPy takes long to make."""
+    return dtype.name
+
+
+def c_type_of(dtype: numpy.dtype) -> str:
+    return C_TYPES[name_of(dtype)]
+
+
+@functools.lru_cache(maxsize=256)
+def _kind_of(dtype: numpy.dtype) -> str:
+    return "f" if name_of(dtype) == "bfloat16" else dtype.kind
+
+
 @dataclasses.dataclass(frozen=True)
 class Number:
     """A scalar of a NumPy dtype.
@@ -44,14 +59,14 @@ class Number:
 
     @property
     def c_type(self) -> str:
-        return C_TYPES[self.dtype.name]
+        return c_type_of(self.dtype)
 
     @property
     def kind(self) -> str:
-        return "f" if self.dtype.name == "bfloat16" else self.dtype.kind
+        return _kind_of(self.dtype)
 
     def __str__(self):
-        return self.dtype.name
+        return name_of(self.dtype)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +117,7 @@ class LocalArray:
     shape: tuple[int, ...]
 
     def __str__(self):
-        return f"{self.dtype.name} array of shape {self.shape}"
+        return f"{name_of(self.dtype)} array of shape {self.shape}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,10 +134,10 @@ class ArrayView:
 
     @property
     def c_type(self) -> str:
-        return f"python::View<{C_TYPES[self.dtype.name]}, {self.ndim}>"
+        return f"python::View<{c_type_of(self.dtype)}, {self.ndim}>"
 
     def __str__(self):
-        return f"{self.dtype.name} array of {self.ndim} ax{'i' if self.ndim == 1 else 'e'}s"
+        return f"{name_of(self.dtype)} array of {self.ndim} ax{'i' if self.ndim == 1 else 'e'}s"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,7 +175,7 @@ NATURAL, SMALL = Number(INT.dtype, "natural"), Number(UINT.dtype, "small")
 def of_python(value: Any) -> Number | None:
     """The type of a Python or NumPy scalar; None for another object."""
     if isinstance(value, numpy.generic):
-        return Number(value.dtype) if value.dtype.name in C_TYPES else None
+        return Number(value.dtype) if name_of(value.dtype) in C_TYPES else None
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):

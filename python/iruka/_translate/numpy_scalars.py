@@ -35,6 +35,7 @@ from .number_types import (
     Scalar,
     Tuple,
     is_whole,
+    name_of,
     part_of,
     unify,
 )
@@ -81,14 +82,14 @@ def _name(function: Any) -> str:
 
 
 def is_small_float(dtype: numpy.dtype) -> bool:
-    return dtype.name in ("float16", _BFLOAT16)
+    return name_of(dtype) in ("float16", _BFLOAT16)
 
 
 def promoted(dtypes: list[numpy.dtype]) -> numpy.dtype:
     """The dtype that holds numbers of all these."""
-    names = {dtype.name for dtype in dtypes}
+    names = {name_of(dtype) for dtype in dtypes}
     if _BFLOAT16 in names and len(names) > 1:  # NumPy has no such dtype
-        dtypes = [numpy.dtype("float32") if dtype.name == _BFLOAT16 else dtype for dtype in dtypes]
+        dtypes = [numpy.dtype("float32") if name_of(dtype) == _BFLOAT16 else dtype for dtype in dtypes]
     return functools.reduce(numpy.promote_types, dtypes)
 
 
@@ -103,7 +104,7 @@ def _joined(a: Any, b: Any) -> Any:
     if a == b:
         return unify(a, b)
     if isinstance(a, Number) and isinstance(b, Number):
-        found = sorted({*_options(a), *_options(b)}, key=lambda each: (isinstance(each, Scalar), each.dtype.name))
+        found = sorted({*_options(a), *_options(b)}, key=lambda each: (isinstance(each, Scalar), name_of(each.dtype)))
         if len(found) > _MOST_OPTIONS:
             return None
         return OneOf(promoted([each.dtype for each in found]), options=tuple(found))
@@ -117,7 +118,7 @@ def _joined(a: Any, b: Any) -> Any:
 @functools.lru_cache(maxsize=4096)
 def _resolved(function: numpy.ufunc, types: tuple[Number, ...]) -> tuple[numpy.dtype, ...]:
     """The dtypes in which NumPy computes, and those of the results."""
-    brain = next((each.dtype for each in types if each.dtype.name == _BFLOAT16), None)
+    brain = next((each.dtype for each in types if name_of(each.dtype) == _BFLOAT16), None)
     given: list[Any] = []
     for each in types:
         is_weak = is_python(each) and each != BOOL

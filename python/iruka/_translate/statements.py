@@ -15,22 +15,21 @@ import numpy
 from ..errors import TranslationError
 from .bounds import Form, facts_with, symbol
 from .expressions import BINARY, MOST_CHOICES
-from .knowledge import limits
+from .knowledge import LoopNames, limits
 from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
 from .number_types import (
-    C_TYPES,
     ArrayView,
     LocalArray,
     Number,
     Object,
     Tuple,
+    c_type_of,
     has_array,
     is_whole,
     known_of,
 )
-from .order import assigned_if
 from .source import TOO_DEEP, Source
 from .tables import Table, rows_of
 from .values import Value, constant, integer, tuple_of
@@ -69,10 +68,13 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.returned: Any = None
         self.can_fail = False
         self.ordered: dict[ast.AST, set[str]] = {}
+        self.tested_names: dict[tuple[bool, ast.expr], set[str]] = {}
+        self.loop_names: dict[ast.AST, LoopNames] = {}
         self.has_effects = False  # on more than the local arrays that callers give
         self.changes_arrays = False  # local ones of callers
-        names = (each for each in ast.walk(self.source.tree) if isinstance(each, ast.Name))
-        self.assigned_names = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        nodes = [each for each in ast.walk(self.source.tree) if isinstance(each, (ast.Name, ast.NamedExpr))]
+        self.assigned_names = {each.id for each in nodes if isinstance(each, ast.Name) and type(each.ctx) is ast.Store}
+        self.has_named = any(isinstance(each, ast.NamedExpr) for each in nodes)
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         self.source.refuse(node, message)
@@ -174,7 +176,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(type, Object):
             return []
         if isinstance(type, LocalArray):
-            return [f"{'const ' * isinstance(type, Table)}{C_TYPES[type.dtype.name]} *{name}"]
+            return [f"{'const ' * isinstance(type, Table)}{c_type_of(type.dtype)} *{name}"]
         return [f"{self.program.c_type(type)} {'given_' if is_widened else ''}{name}"]
 
     def _widened(self, name: str, given: Any, type: Any) -> list[str]:
@@ -190,9 +192,9 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, Table):
-            return [f"const {C_TYPES[type.dtype.name]} *{name} = nullptr;"]
+            return [f"const {c_type_of(type.dtype)} *{name} = nullptr;"]
         if isinstance(type, LocalArray):
-            return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
+            return [f"{c_type_of(type.dtype)} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
         return []
 
     # Lines, names and variables
@@ -298,7 +300,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         is_view = isinstance(value.type, (ArrayView, Table)) and not self._is_fixed(value)
         if value.is_constant or not (value.is_number or is_view):
             return value
-        c_type = f"{C_TYPES[value.type.dtype.name]} *" if isinstance(value.type, Table) else value.type.c_type
+        c_type = f"{c_type_of(value.type.dtype)} *" if isinstance(value.type, Table) else value.type.c_type
         return Value(value.type, self.named(c_type, value.text), form=value.form)
 
     def _is_fixed(self, value: Value) -> bool:
@@ -397,7 +399,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         test = self.tested(node.test)
         self._fail_if(f"!{test}")
         self.facts.known += self.said(test)[0]
-        self.assigned = set(self.assigned or ()) | assigned_if(True, node.test)
+        self.assigned = set(self.assigned or ()) | self.assigned_if(True, node.test)
 
     def _fail_if(self, test: str) -> None:
         self.emit(f"if ({test}) {{")
@@ -520,9 +522,9 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             return self.block(node.body if test == "true" else node.orelse)
         self.emit(f"if ({test}) {{")
         before, known, said = set(self.assigned or ()), self.known, self.said(test)
-        body = self._side(node.body, before | assigned_if(True, node.test), known, said[0])
+        body = self._side(node.body, before | self.assigned_if(True, node.test), known, said[0])
         self.emit("} else {" if node.orelse else "}")
-        orelse = self._side(node.orelse, before | assigned_if(False, node.test), known, said[1])
+        orelse = self._side(node.orelse, before | self.assigned_if(False, node.test), known, said[1])
         if node.orelse:
             self.emit("}")
         self.assigned = met([body.assigned, orelse.assigned])
@@ -545,8 +547,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             if test != "true":
                 self.emit(f"if (!{test}) break;")
                 before = set(self.assigned or ())
-                loop.ends.append(before | assigned_if(False, node.test))
-                self.assigned = before | assigned_if(True, node.test)
+                loop.ends.append(before | self.assigned_if(False, node.test))
+                self.assigned = before | self.assigned_if(True, node.test)
                 self.bound_counters(counters, test)
                 self.facts.known += self.said(test)[0]
             self.block(node.body)
