@@ -477,6 +477,13 @@ def test_chains_and_methods_of_scalars(function, dtype):
     check(function, array_of(dtype, (40, 6)))
 
 
+def test_methods_of_scalars_have_kernels():
+    from iruka._translate.number_types import ArrayView
+    from iruka._translate.numpy_scalars import translate_scalars
+
+    assert str(translate_scalars(converted, (ArrayView(np.dtype("float64"), 1, False),)).returned) == "float32"
+
+
 def exact_orders(v):
     n = 2**53 + 1
     for x in v:

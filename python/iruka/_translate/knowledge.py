@@ -158,12 +158,17 @@ class Knowledge:
             self.known = sides[0][0]
             self.facts.known += sides[0][1]
             return
-        names = set.intersection(*(set(known) for known, _ in sides))
-        self.known = {
-            name: made
-            for name in names
-            if (made := joined([(known[name], facts) for known, facts in sides], self.facts)) is not None
-        }
+        first, others = sides[0][0], [known for known, _ in sides[1:]]
+        self.known = {}
+        for name, form in first.items():
+            if not all(name in known for known in others):
+                continue
+            if any(known[name] is not form for known in others):  # else no side has assigned it
+                made = joined([(known[name], facts) for known, facts in sides], self.facts)
+                if made is None:
+                    continue
+                form = made
+            self.known[name] = form
 
     def forget_assigned(self, loop: ast.While | ast.For) -> list[tuple[Form, Form, Counter]]:
         """Where a loop begins, variables that it assigns have any values. Gives its counters and their beginnings."""
