@@ -239,7 +239,7 @@ bool DispatchedCall::match_shapes() {
     for (size_t axis = 0; axis < axes.size(); ++axis) {
       const int64_t own = operands_[k].shape[outer + static_cast<int>(axis)];
       int64_t& extent = extents_[axes[axis]];
-      if (extent >= 0 && extent != own) return false;
+      if (own > kLongestCoreAxis || (extent >= 0 && extent != own)) return false;
       extent = own;
     }
   }
