@@ -156,8 +156,8 @@ bool DispatchedCall::find_kernel() {
   return false;
 }
 
-/// Before this thread gives the GIL away. Meanwhile another thread may give an array other memory or another shape; this
-/// call goes on with those that it has read. NumPy's arrays keep their memory while they live.
+/// Before this thread gives the GIL away. Meanwhile another thread may give an array other memory or another shape;
+/// this call goes on with those that it has read. NumPy's arrays keep their memory while they live.
 void DispatchedCall::hold_memory() {
   for (; held_ < nin() + read_outputs_; ++held_) {
     const bool is_input = held_ < nin();
