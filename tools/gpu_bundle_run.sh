@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run in a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all|sanitized
+# Run in a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all|sanitized [asan] [tsan]
 # Results are also copied to $OUT if it is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -34,7 +34,7 @@ make_module() {
   # shellcheck disable=SC2086
   g++ -shared ${3:-} -o "$1/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
     "$objects"/*.o "$2" work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
-    -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib'
+    work/lib/libz.so.1 -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib'
 }
 
 build() {
@@ -67,40 +67,40 @@ run_tests() {
 
 # The Python suite under each sanitizer, on the CPU. A report ends the worker that it is about, and the suite goes on.
 run_sanitized() {
-  local name status=0
-  make_library asan address,undefined && make_library tsan thread || return 1
-  for name in asan tsan; do run_with_sanitizer $name >"$out/$name.txt" 2>&1 & done
+  local name status=0 names=${*:-asan tsan}
+  for name in $names; do make_library "$name" || return 1; done
+  for name in $names; do run_with_sanitizer "$name" $(($(nproc) / $(wc -w <<<"$names"))) >"$out/$name.txt" 2>&1 & done
   wait
-  for name in asan tsan; do
+  for name in $names; do
     tail -n 40 "$out/$name.txt" | cut -c1-300
     for report in "$out/$name".report*; do [ -e "$report" ] && status=1 && head -n 40 "$report"; done
   done
   return $status
 }
 
-sanitizer_flags() { echo "-fsanitize=$1 -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"; }
+sanitizers_of() { [ "$1" = tsan ] && echo thread || echo address,undefined; }
+sanitizer_flags() { echo "-fsanitize=$(sanitizers_of "$1") -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"; }
 
-# make_library NAME SANITIZERS: work/lib/NAME.a of all but the compiler, and the Python module in work/NAME.
+# make_library NAME: work/lib/NAME.a of all but the compiler, and the Python module in work/NAME.
 make_library() {
   local objects=work/$1.library flags
   flags="-O1 -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -DNDEBUG -DXXH_INLINE_ALL -w -Isrc/include
-    -Isrc/src -isystem headers $(sanitizer_flags "$2")"
+    -Isrc/src -isystem headers $(sanitizer_flags "$1")"
   mkdir -p "$objects"
   (cd src && find src generated -name '*.cpp' ! -path '*/cpu/compiler/*' ! -path '*/cpu/spmd/*') | xargs -P "$(nproc)" -I{} sh -c '
     case {} in *_avx2.cpp) own="-mavx2 -mfma" ;; */vector_sort_x86.cpp) own=-fno-strict-aliasing ;; esac
     g++ '"$(echo $flags)"' -DIRUKA_OPENBLAS_PATH=\"\" $own -c src/{} -o '"$objects"'/$(echo {} | tr / _).o' || return 1
   ar rcs "work/lib/$1.a" "$objects"/*.o
-  make_module "work/$1" "work/lib/$1.a" "$(sanitizer_flags "$2")"
+  make_module "work/$1" "work/lib/$1.a" "$(sanitizer_flags "$1")"
 }
 
+# run_with_sanitizer NAME WORKERS
 run_with_sanitizer() {
-  local sanitizers=address,undefined
-  [ "$1" = tsan ] && sanitizers=thread
   . src/tools/sanitized/options.sh
-  sanitize_python g++ $sanitizers "$out/$1.report" "$PWD/src/tools"
+  sanitize_python g++ "$(sanitizers_of "$1")" "$out/$1.report" "$PWD/src/tools"
   TSAN_OPTIONS+=:detect_deadlocks=0  # fork() holds more locks than its detector counts
   cd src && IRUKA_DEVICE=cpu LD_PRELOAD=$preload PYTHONPATH=$PWD/../work/$1:$PWD/tools/sanitized \
-    IRUKA_CACHE_DIR=$PWD/../work/$1.cache timeout "${LIMIT:-540}" python3 -m pytest tests/python -q -n $(($(nproc) / 2)) \
+    IRUKA_CACHE_DIR=$PWD/../work/$1.cache timeout "${LIMIT:-540}" python3 -m pytest tests/python -q -n "$2" \
     --dist worksteal -p no:faulthandler -p no:cacheprovider --tb=short --durations=10 \
     --ignore=tests/python/test_source_layout.py --ignore=tests/python/test_stubs.py
 }
@@ -121,9 +121,9 @@ build || { echo "run.sh: the Python module was not built"; exit 1; }
 case $what in
   tests) run_tests ;;
   none) ;;
-  sanitized) run_sanitized ;;
+  sanitized) run_sanitized "${@:2}" ;;
   benchmarks) run_benchmarks ;;
   arrays) run_arrays ;;
   all) run_tests; status=$?; run_benchmarks && exit $status ;;
-  *) echo "run.sh tests|benchmarks|arrays|all|sanitized" >&2; exit 2 ;;
+  *) echo "run.sh tests|benchmarks|arrays|all|sanitized [asan] [tsan]" >&2; exit 2 ;;
 esac
