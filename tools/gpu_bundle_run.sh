@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run in a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all|sanitized
+# Run in a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all|sanitized [asan] [tsan]
 # Results are also copied to $OUT if it is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -9,32 +9,39 @@ mkdir -p "$out" work
 export IRUKA_DEVICE=${IRUKA_DEVICE:-cuda} IRUKA_CACHE_DIR=$PWD/work/cache LD_LIBRARY_PATH=$PWD/work/lib
 export PYTHONPATH=$PWD/work/site
 
-build() {
-  [ -f work/built ] && [ work/built -nt lib ] && return
+unpack() {
   rm -rf work
-  mkdir -p work/lib work/objects work/site work/tests
+  mkdir -p work/lib work/tests
   for file in lib/*.xz; do
     name=$(basename "$file" .xz)
     if [ "$name" = tests.tar ]; then xz -dc "$file" | tar -x -C work/tests; else xz -dc "$file" >"work/lib/$name"; fi
   done
   cp lib/*.so.* work/lib/ 2>/dev/null
-  local nanobind numpy python
+}
+
+# make_module SITE LIBRARY [FLAGS]: compiles the binding and links it with the library, as a package in SITE.
+make_module() {
+  local nanobind numpy python objects=$1.objects
   nanobind=$(python3 -c 'import nanobind, os; print(os.path.dirname(nanobind.__file__))')
   numpy=$(python3 -c 'import numpy; print(numpy.get_include())')
   python=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
   local flags="-O2 -std=c++20 -fPIC -fvisibility=hidden -DNDEBUG -fno-strict-aliasing -w -Isrc/include -Isrc/src -Isrc/python/src
-    -I$nanobind/include -I$nanobind/ext/robin_map/include -I$numpy -I$python"
-  [ -s lib/sanitizers ] && flags+=" -fsanitize=$(cat lib/sanitizers) -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"
+    -I$nanobind/include -I$nanobind/ext/robin_map/include -I$numpy -I$python ${3:-}"
+  mkdir -p "$1" "$objects"
   ls src/python/src/*.cpp "$nanobind/src/nb_combined.cpp" | xargs -P "$(nproc)" -I{} \
-    sh -c 'g++ '"$(echo $flags)"' -c {} -o work/objects/$(basename {}).o' || return 1
-  cp -r src/python/iruka site/* work/site/
+    sh -c 'g++ '"$(echo $flags)"' -c {} -o '"$objects"'/$(basename {}).o' || return 1
+  cp -r src/python/iruka site/* "$1"
   # shellcheck disable=SC2086
-  g++ -shared $(grep -o -e '-fsanitize=[a-z,]*' <<<"$flags") -o "work/site/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
-    work/objects/*.o work/lib/libiruka_static.a work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
-    -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib' || return 1
-  [ -s lib/sanitizers ] && set_sanitizers
-  IRUKA_DEVICE=$([ -s lib/sanitizers ] && echo cpu || echo "$IRUKA_DEVICE") LD_PRELOAD=${preload:-} \
-    python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)' && touch work/built
+  g++ -shared ${3:-} -o "$1/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
+    "$objects"/*.o "$2" work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
+    work/lib/libz.so.1 -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib'
+}
+
+build() {
+  [ -f work/built ] && [ work/built -nt lib ] && return
+  unpack
+  make_module work/site work/lib/libiruka_static.a || return 1
+  python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)' && touch work/built
 }
 
 # Test files run in parallel, the largest first, because compiling takes most of the time.
@@ -58,23 +65,44 @@ run_tests() {
   return $status
 }
 
-set_sanitizers() {
-  . src/tools/sanitized/options.sh
-  sanitize_python g++ "$(cat lib/sanitizers)" "$out/report" "$PWD/src/tools"
-  export PYTHONPATH=$PYTHONPATH:$PWD/src/tools/sanitized
+# The Python suite under each sanitizer, on the CPU. A report ends the worker that it is about, and the suite goes on.
+run_sanitized() {
+  local name status=0 names=${*:-asan tsan}
+  for name in $names; do make_library "$name" || return 1; done
+  for name in $names; do run_with_sanitizer "$name" $(($(nproc) / $(wc -w <<<"$names"))) >"$out/$name.txt" 2>&1 & done
+  wait
+  for name in $names; do
+    tail -n 40 "$out/$name.txt" | cut -c1-300
+    for report in "$out/$name".report*; do [ -e "$report" ] && status=1 && head -n 40 "$report"; done
+  done
+  return $status
 }
 
-# The Python suite of a sanitized build, on the CPU. A report ends the worker that it is about, and the suite goes on.
-run_sanitized() {
-  [ -s lib/sanitizers ] || { echo "run.sh: not a sanitized build" >&2; return 2; }
-  set_sanitizers
-  (cd src && IRUKA_DEVICE=cpu LD_PRELOAD=$preload timeout "${LIMIT:-540}" python3 -m pytest tests/python -q -n "$(nproc)" --dist worksteal \
-    -p no:faulthandler -p no:cacheprovider --tb=short --durations=15 --ignore=tests/python/test_source_layout.py \
-    --ignore=tests/python/test_stubs.py >"$out/sanitized.txt" 2>&1)
-  local status=$?
-  tail -n 60 "$out/sanitized.txt"
-  for report in "$out"/report*; do [ -e "$report" ] && status=1 && head -n 40 "$report"; done
-  return $status
+sanitizers_of() { [ "$1" = tsan ] && echo thread || echo address,undefined; }
+sanitizer_flags() { echo "-fsanitize=$(sanitizers_of "$1") -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"; }
+
+# make_library NAME: work/lib/NAME.a of all but the compiler, and the Python module in work/NAME.
+make_library() {
+  local objects=work/$1.library flags
+  flags="-O1 -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -DNDEBUG -DXXH_INLINE_ALL -w -Isrc/include
+    -Isrc/src -isystem headers $(sanitizer_flags "$1")"
+  mkdir -p "$objects"
+  (cd src && find src generated -name '*.cpp' ! -path '*/cpu/compiler/*' ! -path '*/cpu/spmd/*') | xargs -P "$(nproc)" -I{} sh -c '
+    case {} in *_avx2.cpp) own="-mavx2 -mfma" ;; */vector_sort_x86.cpp) own=-fno-strict-aliasing ;; esac
+    g++ '"$(echo $flags)"' -DIRUKA_OPENBLAS_PATH=\"\" $own -c src/{} -o '"$objects"'/$(echo {} | tr / _).o' || return 1
+  ar rcs "work/lib/$1.a" "$objects"/*.o
+  make_module "work/$1" "work/lib/$1.a" "$(sanitizer_flags "$1")"
+}
+
+# run_with_sanitizer NAME WORKERS
+run_with_sanitizer() {
+  . src/tools/sanitized/options.sh
+  sanitize_python g++ "$(sanitizers_of "$1")" "$out/$1.report" "$PWD/src/tools"
+  TSAN_OPTIONS+=:detect_deadlocks=0  # fork() holds more locks than its detector counts
+  cd src && IRUKA_DEVICE=cpu LD_PRELOAD=$preload PYTHONPATH=$PWD/../work/$1:$PWD/tools/sanitized \
+    IRUKA_CACHE_DIR=$PWD/../work/$1.cache timeout "${LIMIT:-540}" python3 -m pytest tests/python -q -n "$2" \
+    --dist worksteal -p no:faulthandler -p no:cacheprovider --tb=short --durations=10 \
+    --ignore=tests/python/test_source_layout.py --ignore=tests/python/test_stubs.py
 }
 
 run_benchmarks() {
@@ -93,9 +121,9 @@ build || { echo "run.sh: the Python module was not built"; exit 1; }
 case $what in
   tests) run_tests ;;
   none) ;;
-  sanitized) run_sanitized ;;
+  sanitized) run_sanitized "${@:2}" ;;
   benchmarks) run_benchmarks ;;
   arrays) run_arrays ;;
   all) run_tests; status=$?; run_benchmarks && exit $status ;;
-  *) echo "run.sh tests|benchmarks|arrays|all|sanitized" >&2; exit 2 ;;
+  *) echo "run.sh tests|benchmarks|arrays|all|sanitized [asan] [tsan]" >&2; exit 2 ;;
 esac

@@ -1,6 +1,7 @@
 """Cases of Python functions of numbers and of rows: vectorize and guvectorize beside Numba's."""
 
 import functools
+import linecache
 import math
 
 import numpy as np
@@ -51,6 +52,17 @@ def smooth(x, weight, out):
     out[0] = x[0]
     for k in range(1, x.shape[0]):
         out[k] = weight * x[k] + (np.float32(1) - weight) * out[k - 1]
+
+
+def many_statements(count):
+    """A function of a row with so many conditions and indices, as programs write it that unroll loops."""
+    tests = "".join(f"        if i + {k} < m and x[i] > {k}: total += x[i + {k}]\n" for k in range(count))
+    text = f"def function(x, m, out):\n    total = x[0]\n    for i in range(x.shape[0]):\n{tests}    out[0] = total\n"
+    file = f"<{count} statements>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    scope = {}
+    exec(compile(text, file, "exec"), scope)
+    return scope["function"]
 
 
 SIGNATURES = {mixed: "int32(int32, int32)", add8: f"float32({', '.join(['float32'] * 8)})"}
@@ -119,8 +131,7 @@ def launches():
     yield Case("launch", "guvectorize, (n),()->(n)", makers, HALF, kind="launch")
 
 
-def row_decorators():
-    arguments = ["void(float32[:], float32, float32[:])"], "(n),()->(n)"
+def row_decorators(arguments=(["void(float32[:], float32, float32[:])"], "(n),()->(n)")):
     made = {"Iruka": iruka.guvectorize(*arguments, target="cuda" if ON_GPU else "parallel")}
     return made | {name: numba.guvectorize(*arguments, target=target) for name, target in PEERS.items()}
 
@@ -186,3 +197,18 @@ def first_calls():
     made.pop("Numba, one thread", None)
     makers = {name: functools.partial(make_rows, name, decorator) for name, decorator in made.items()}
     yield Case("first call", "guvectorize, smooth", makers, most=None if ON_GPU else 0.025, kind="first")
+    for count in (40, 160):
+        yield long_function(count)
+
+
+def long_function(count):
+    function, given = many_statements(count), [floats((4, 200)), np.int64(100)]
+    made = row_decorators((["void(float32[:], int64, float32[:])"], "(n),()->()"))
+    made.pop("Numba, one thread", None)
+
+    def make(library, decorator):
+        values = [on_target(library, value) for value in given]
+        return lambda: decorator(function)(*values)
+
+    makers = {name: functools.partial(make, name, decorator) for name, decorator in made.items()}
+    return Case("first call", f"guvectorize, {count} statements", makers, most=None, kind="first")

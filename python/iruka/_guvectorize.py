@@ -30,22 +30,33 @@ from ._python_kernels import (
 )
 from .errors import TypeError, ValueError
 
-Layout = tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
+Axes = tuple[str | int, ...]  # the names of core dimensions, or their extents
+Layout = tuple[list[Axes], list[Axes]]
+_LONGEST = 2**48  # more elements than this along an axis are not in memory, but those of broadcast arrays may be
+
+
+def _axis(name: str) -> str | int:
+    """The name of a core dimension, or its extent."""
+    if not re.fullmatch("[0-9]+", name):
+        return name
+    if int(name) >= 2**63:
+        raise ValueError(f"guvectorize: no axis has {name} elements")
+    return int(name)
 
 
 def parse_layout(layout: str) -> Layout:
-    """The names of the core dimensions of inputs and outputs, from "(m,n),(n,p)->(m,p)". A number is an extent."""
+    """The core dimensions of inputs and outputs, from "(m,n),(n,p)->(m,p)". A number is an extent."""
     text = re.sub(r"\s", "", layout)
     side = r"\((?:\w+(?:,\w+)*)?\)"
     if not re.fullmatch(rf"({side}(?:,{side})*)->({side}(?:,{side})*)", text):
         raise ValueError(f"guvectorize: {layout!r} is no layout such as '(n),(n)->()'")
     inputs, outputs = (
-        [tuple(filter(None, part.strip("()").split(","))) for part in re.findall(side, half)]
+        [tuple(map(_axis, filter(None, part.strip("()").split(",")))) for part in re.findall(side, half)]
         for half in text.split("->")
     )
     known = {name for names in inputs for name in names}
     for name in itertools.chain(*outputs):
-        if name not in known and not name.isdigit():
+        if name not in known and not isinstance(name, int):
             raise ValueError(f"guvectorize: the dimension {name!r} of an output is no dimension of an input")
     return inputs, outputs
 
@@ -69,9 +80,9 @@ def parse_types(signature: Any) -> list[tuple[numpy.dtype, int]]:
 
 
 class _Loop(Loop):
-    """A function of numbers and arrays of these dtypes and numbers of axes."""
+    """A function of numbers and arrays of these dtypes and numbers of axes, of which none is longer than `longest`."""
 
-    def __init__(self, owner: _Generalized, parameters: list[tuple[numpy.dtype, int]]):
+    def __init__(self, owner: _Generalized, parameters: list[tuple[numpy.dtype, int]], longest: int = _LONGEST):
         from ._translate.number_types import ArrayView, Number
 
         inputs, outputs = owner.layout
@@ -85,12 +96,14 @@ class _Loop(Loop):
             is_output = k >= len(inputs)
             if max(len(names), 1 if is_output else 0) != ndim and not (not names and ndim == 1):
                 raise TypeError(
-                    f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(names)}) in the layout"
+                    f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(map(str, names))}) in the layout"
                 )
-            given.append(ArrayView(dtype, ndim, is_output, axes=names or (1,)) if ndim else Number(dtype))
+            view = ArrayView(dtype, ndim, is_output, axes=names or (1,), longest=longest)
+            given.append(view if ndim else Number(dtype))
         super().__init__(owner.py_func, owner.__name__, tuple(given), has_own_arrays=True)
         self.translation.refuse_results("it returns a result; write results to the last parameters")
-        self.dtypes = tuple(dtype for dtype, _ in parameters)
+        self.types = given
+        self.parameters, self.dtypes = parameters, tuple(dtype for dtype, _ in parameters)
         self.parts = [(names, ndim) for names, (_, ndim) in zip(inputs + outputs, parameters, strict=True)]
 
     def texts(self) -> tuple[list[str], list[str], str]:
@@ -109,10 +122,17 @@ class _Loop(Loop):
         shape = inputs[0].shape[: inputs[0].ndim - len(self.parts[0][0])]
         index = numpy.unravel_index(place, shape) if shape else ()
         arguments: list[Any] = []
-        for array, (names, ndim) in zip(inputs, self.parts, strict=True):
-            part = numpy.array(asnumpy(array)[index])
+        for array, (names, ndim), type in zip(inputs, self.parts, self.types, strict=True):
+            part = _on_host(array)[index]
+            part = numpy.array(part) if ndim == 0 or type.is_writable else part
             arguments.append(part[()] if ndim == 0 else part if names else part.reshape(1))
         return arguments, f"at {tuple(map(int, index))}" if shape else ""
+
+
+def _on_host(array: ndarray) -> numpy.ndarray:
+    """The elements in NumPy's memory, where those that broadcasting repeats are once."""
+    once = tuple(slice(0, 1) if step == 0 else slice(None) for step in array.strides)
+    return numpy.broadcast_to(asnumpy(array[once]), array.shape)
 
 
 def _writable(given: Any, shape: tuple[int, ...], dtype: numpy.dtype, device: Any) -> ndarray | None:
@@ -131,6 +151,7 @@ class _Generalized(ArrayFunction):
     def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
         self.layout, self.signature = parse_layout(layout), layout
         super().__init__(function, target, len(self.layout[0]), not signatures, self.layout)
+        self._long_loops: dict[tuple, _Loop] = {}
         self._made_of = (function, signatures, layout, target)
         for signature in signatures:
             made = _Loop(self, parse_types(signature))
@@ -162,9 +183,12 @@ class _Generalized(ArrayFunction):
             given = [each if is_number(each) else placed(each, device) for each in arguments]
             loop = self._loop(given, results)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
-            made = self._run(loop, cast, *self._dimensions(cast), results or (), device)
+            sizes, shape = self._dimensions(cast)
+            is_long = max(sizes.values(), default=0) > _LONGEST
+            made = self._run(self._long_loop(loop) if is_long else loop, cast, sizes, shape, results or (), device)
             self._check_shapes(made, results or ())
-            self.dispatch(loop, given, loop.dtypes, device == CPU)
+            if not is_long:
+                self.dispatch(loop, given, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
 
     def _run(self, loop, cast, sizes, shape, results, device) -> list[ndarray]:
@@ -189,9 +213,11 @@ class _Generalized(ArrayFunction):
             loop.launch([*wide, *made], [], device, before=before, size=count)
         return made
 
-    def _dimensions(self, given: list[ndarray]) -> tuple[dict[str, int], tuple[int, ...]]:
+    def _dimensions(self, given: list[ndarray]) -> tuple[dict[str | int, int], tuple[int, ...]]:
         """The extents of the core dimensions, and the shape of the loop."""
-        sizes = {name: int(name) for names in itertools.chain(*self.layout) for name in names if name.isdigit()}
+        sizes: dict[str | int, int] = {
+            name: name for names in itertools.chain(*self.layout) for name in names if isinstance(name, int)
+        }
         loops = []
         for k, (array, names) in enumerate(zip(given, self.layout[0], strict=True)):
             if array.ndim < len(names):
@@ -227,6 +253,14 @@ class _Generalized(ArrayFunction):
             with self._lock:
                 self._loops.setdefault(dtypes, made)
         return self._loops[dtypes]
+
+    def _long_loop(self, loop: _Loop) -> _Loop:
+        """The loop for arrays with axes so long that less is known of indices."""
+        if loop.dtypes not in self._long_loops:
+            made = _Loop(self, loop.parameters, longest=2**63 - 1)
+            with self._lock:
+                self._long_loops.setdefault(loop.dtypes, made)
+        return self._long_loops[loop.dtypes]
 
     def _check_shapes(self, made: list[ndarray], results: tuple) -> None:
         for value, target in zip(made, results, strict=False):

@@ -12,7 +12,7 @@ import pickle
 import re
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ._translate import Translation
 
 CPU = _core.device("cpu")
-_NOT_FAILED = 2**63 - 1  # no element failed
+NOT_FAILED = 2**63 - 1  # no element failed
 _NAMES = {
     "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
     "short": "int16", "ushort": "uint16", "int_": "int64", "uint": "uint64", "intc": "int32", "uintc": "uint32",
@@ -79,7 +79,7 @@ class Loop(abc.ABC):
         name = kernel_name(self.name)
         if self.translation.can_fail and on_host:
             inputs.append("raw _non_const int64 first")
-            body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
+            body = reporting(body)
         elif self.translation.can_fail:
             body = asserting(body, name)
         return ElementwiseKernel(
@@ -108,31 +108,41 @@ class Loop(abc.ABC):
         if not self.translation.can_fail or device != CPU:
             return kernel(*inputs, *outputs, **options)
         with device:
-            first = full((1,), _NOT_FAILED, "int64")
+            first = full((1,), NOT_FAILED, "int64")
         result = kernel(*inputs, first, *outputs, **options)
-        if (place := int(first[0])) != _NOT_FAILED:
-            self._raise(*self.arguments_at(place, before or inputs))
+        if (place := int(first[0])) != NOT_FAILED:
+            self.raise_of(self.function, *self.arguments_at(place, before or inputs))
         return result
 
     @abc.abstractmethod
     def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
         """The function's arguments in this step of the loop, and words that say which one it is."""
 
-    def _raise(self, arguments: list[Any], where: str) -> None:
+    def raise_of(self, function: Callable[..., Any], arguments: list[Any], where: str) -> None:
         """Raises what Python raises for these arguments: the function runs once more, in Python.
 
         It takes Python's numbers; where it does not fail for these, NumPy's numbers, which round as the kernel does.
         """
         numbers = [each.item() if isinstance(each, numpy.generic) else each for each in arguments]
         try:
-            self.function(*(each.copy() if isinstance(each, numpy.ndarray) else each for each in numbers))
+            function(*map(_own_outputs, numbers))
             with numpy.errstate(all="ignore"):
-                self.function(*arguments)
+                function(*arguments)
         except Exception as error:
             if where and hasattr(error, "add_note"):
                 error.add_note(f"{self.name}: {where}")
             raise
         raise IndexError(f"{self.name}: an index is out of bounds {where}".rstrip())
+
+
+def _own_outputs(argument: Any) -> Any:
+    """A copy of an array that a function may write to."""
+    return argument.copy() if isinstance(argument, numpy.ndarray) and argument.flags.writeable else argument
+
+
+def reporting(body: str) -> str:
+    """The body, which writes the least number of an element that failed to the parameter `first`."""
+    return f"int64_t failed = 0;\n{body}\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
 
 
 def asserting(body: str, name: str) -> str:
@@ -366,6 +376,7 @@ def working_on(device: Any, stream: Any) -> Iterator[None]:
 
 __all__ = [
     "CPU",
+    "NOT_FAILED",
     "ArrayFunction",
     "FunctionValue",
     "Loop",
@@ -379,5 +390,6 @@ __all__ = [
     "kernel_name",
     "listed",
     "placed",
+    "reporting",
     "working_on",
 ]

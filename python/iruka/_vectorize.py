@@ -21,6 +21,7 @@ from ._numpy.rearranging import concatenate
 from ._numpy.shapes import moveaxis
 from ._python_kernels import (
     CPU,
+    NOT_FAILED,
     ArrayFunction,
     FunctionValue,
     Loop,
@@ -34,6 +35,7 @@ from ._python_kernels import (
     kernel_name,
     listed,
     placed,
+    reporting,
     working_on,
 )
 from .errors import TranslationError, TypeError, ValueError
@@ -88,6 +90,15 @@ class _Loop(Loop):
         arrays = numpy.broadcast_arrays(*map(asnumpy, inputs))
         index = numpy.unravel_index(place, arrays[0].shape)
         return [each[index] for each in arrays], f"at element {tuple(map(int, index))}"
+
+    def raise_in_fold(self, row: numpy.ndarray, where: str) -> None:
+        """Raises what the function raises where it folds these elements; each result has their dtype, as in kernels."""
+
+        def step(a: Any, b: Any) -> Any:
+            made = numpy.asarray(self.function(a, b)).astype(row.dtype)[()]
+            return made if isinstance(a, numpy.generic) else made.item()
+
+        self.raise_of(lambda *numbers: functools.reduce(step, numbers), list(row), where)
 
 
 class _Vectorized(ArrayFunction):
@@ -263,7 +274,7 @@ class _Vectorized(ArrayFunction):
     def _reduced(self, x: ndarray, axes: list[int], initial: Any) -> ndarray:
         loop, dtype = self._folding(x.dtype)
         rows, shape, length = self._rows(x.astype(dtype, copy=False), axes, initial)
-        return self._folded(loop, dtype, rows, empty(shape, dtype), length, "")
+        return self._folded(loop, rows, empty(shape, dtype), length, "")
 
     def _scanned(self, x: ndarray, axes: list[int], initial: Any) -> ndarray:
         loop, dtype = self._folding(x.dtype)
@@ -271,16 +282,17 @@ class _Vectorized(ArrayFunction):
             return x.astype(dtype)
         rows, shape, length = self._rows(x.astype(dtype, copy=False), axes, None)
         result = empty((*shape, length), dtype)
-        self._folded(loop, dtype, rows, empty(shape, dtype), length, "all[i * length + k] = total;", result)
+        self._folded(loop, rows, empty(shape, dtype), length, "all[i * length + k] = total;", result)
         return moveaxis(result, -1, axes[0])
 
-    def _folded(self, loop, dtype, rows, out, length, store, result=None) -> ndarray:
-        """Folds each row by one thread, in order."""
+    def _folded(self, loop, rows, out, length, store, result=None) -> ndarray:
+        """Folds each row by one thread, in order. On the CPU, raises what the function raises for the first row."""
         translation = loop.translation
+        reports = translation.can_fail and out.device == CPU
         body = f"""
 T total = rows[i * length];
 {{ {"int64_t k = 0; " + store if store else ""} }}
-for (int64_t k = 1; k < length; ++k) {{
+for (int64_t k = 1; k < length{" && !failed" if translation.can_fail else ""}; ++k) {{
   T next;
   {translation.call(["total", "rows[i * length + k]"], ["next"])}
   total = next;
@@ -289,11 +301,15 @@ for (int64_t k = 1; k < length; ++k) {{
 y = total;
 """
         if translation.can_fail:
-            body = asserting(body, kernel_name(self.__name__))
+            body = reporting(body) if reports else asserting(body, kernel_name(self.__name__))
         parameters = "raw const T rows, int64 length" + (", raw _non_const T all" if store else "")
+        parameters += ", raw _non_const int64 first" if reports else ""
         kernel = _fold_kernel(parameters, body, self.__name__, translation.preamble)
-        arguments = [rows.ravel(), length] + ([result.ravel()] if store else [])
-        kernel(*arguments, out)
+        first = full((1,), NOT_FAILED, "int64") if reports else None
+        kernel(rows.ravel(), length, *([result.ravel()] if store else []), *([first] if reports else []), out)
+        if first is not None and (place := int(first[0])) != NOT_FAILED:
+            where = f" at {tuple(map(int, numpy.unravel_index(place, out.shape)))}" if out.shape else ""
+            loop.raise_in_fold(asnumpy(rows.reshape((-1, length))[place]), f"in the fold{where}")
         return out
 
     def outer(self, a, b):

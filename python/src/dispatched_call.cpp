@@ -156,8 +156,8 @@ bool DispatchedCall::find_kernel() {
   return false;
 }
 
-/// Before this thread gives the GIL away. Meanwhile another thread may give an array other memory or another shape; this
-/// call goes on with those that it has read. NumPy's arrays keep their memory while they live.
+/// Before this thread gives the GIL away. Meanwhile another thread may give an array other memory or another shape;
+/// this call goes on with those that it has read. NumPy's arrays keep their memory while they live.
 void DispatchedCall::hold_memory() {
   for (; held_ < nin() + read_outputs_; ++held_) {
     const bool is_input = held_ < nin();
@@ -194,7 +194,7 @@ bool DispatchedCall::convert_inputs() {
       operand = jit::Operand(elements_[k].bytes, dtype);
     } else {
       hold_memory();
-      operand = jit::Operand(arrays_.add(without_gil([&] { return filled({}, number, dtype, *device_); })));
+      operand = jit::Operand(arrays_.add(filled({}, number, dtype, *device_)));
     }
     operand.writable = false;
   }
@@ -239,7 +239,7 @@ bool DispatchedCall::match_shapes() {
     for (size_t axis = 0; axis < axes.size(); ++axis) {
       const int64_t own = operands_[k].shape[outer + static_cast<int>(axis)];
       int64_t& extent = extents_[axes[axis]];
-      if (extent >= 0 && extent != own) return false;
+      if (own > kLongestCoreAxis || (extent >= 0 && extent != own)) return false;
       extent = own;
     }
   }

@@ -95,8 +95,8 @@ class DispatchedCall {
   FixedList<BufferHandle, kMost> buffers_{0};      ///< of arguments that are held
   FixedList<HeldShape, kMost> shapes_{0};          ///< of arguments that are held
   FixedList<nb::object, kMostOutputs> before_{0};  ///< copies of given outputs with their values from before the call
-  Array* made_arrays_[kMostOutputs];        ///< of new outputs that are not NumPy's
-  nb::object* made_objects_[kMostOutputs];  ///< of those that are; null: the element behind the operand
+  Array* made_arrays_[kMostOutputs];               ///< of new outputs that are not NumPy's
+  nb::object* made_objects_[kMostOutputs];         ///< of those that are; null: the element behind the operand
 };
 
 }  // namespace iruka::python

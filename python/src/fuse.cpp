@@ -126,7 +126,8 @@ class ValueWriter {
     if (PyDict_Check(object)) return once(value, [&] { return values_in(value, value.attr("items")()); });
     if (PyAnySet_Check(object)) return typed(value, nb::frozenset(values_in(value, value)[1]));
     if (is_array_like(object) && nb::hasattr(value, "shape"))
-      return typed(value, nb::make_tuple(nb::str(nb::getattr(value, "dtype", nb::none())), nb::tuple(value.attr("shape"))));
+      return typed(value,
+                   nb::make_tuple(nb::str(nb::getattr(value, "dtype", nb::none())), nb::tuple(value.attr("shape"))));
     return once(value, [&] { return value_of_object(value); });
   }
 

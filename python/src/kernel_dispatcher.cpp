@@ -4,10 +4,10 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dispatched_call.h"
@@ -92,23 +92,19 @@ void add_kernel(KernelDispatcher& self, const std::vector<nb::object>& inputs, c
   self.kernels.push_back({types, std::move(all), kernel, on_host, takes_numpy, reports_failure});
 }
 
-/// The extent that the name of an axis gives, if it is a number; else -1.
-int64_t fixed_extent(const std::string& name) {
-  int64_t extent = -1;
-  std::from_chars(name.data(), name.data() + name.size(), extent);
-  return extent;
-}
-
-/// Pairs of inputs and outputs by names of axes, as parse_layout gives them.
+/// Pairs of inputs and outputs by axes as parse_layout gives them: names, or ints where the extent is fixed.
 CoreAxes core_axes_of(nb::handle layout) {
   CoreAxes core{};
-  std::map<std::string, int> numbers;
+  std::map<std::pair<int64_t, std::string>, int> numbers;  // by the fixed extent, or -1 and the name
   for (nb::handle side : layout) {
     for (nb::handle names : side) {
       std::vector<int>& axes = core.arguments.emplace_back();
       for (nb::handle name : names) {
-        const auto [place, is_new] = numbers.try_emplace(text_of(name), static_cast<int>(numbers.size()));
-        if (is_new) core.extents.push_back(fixed_extent(place->first));
+        const bool is_fixed = PyLong_Check(name.ptr());
+        const int64_t extent = is_fixed ? nb::cast<int64_t>(name) : -1;
+        const auto [place, is_new] =
+            numbers.try_emplace({extent, is_fixed ? "" : text_of(name)}, static_cast<int>(numbers.size()));
+        if (is_new) core.extents.push_back(extent);
         axes.push_back(place->second);
       }
     }

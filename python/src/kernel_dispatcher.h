@@ -34,6 +34,10 @@ struct DispatchedKernel {
   bool reports_failure;  ///< behind the inputs it takes an int64, to which it writes the first element that failed
 };
 
+/// Kernels of functions of core axes are made for axes of at most this length, which only broadcast arrays exceed. It
+/// is _LONGEST of _guvectorize.py, whose class makes kernels for longer ones.
+constexpr int64_t kLongestCoreAxis = int64_t{1} << 48;
+
 /// The axes of each argument that the function of one element gets, by numbers: inputs, then outputs.
 struct CoreAxes {
   std::vector<std::vector<int>> arguments;

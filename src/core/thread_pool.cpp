@@ -72,7 +72,7 @@ struct ThreadState {
   bool on_worker = false;
   bool stopped = false;  ///< a body that was called directly has stopped early
   int64_t last_check = 0;
-  bool in_sequence = false;  ///< a LoopSequence began the interval
+  bool in_sequence = false;                ///< a LoopSequence began the interval
   const std::stop_token* token = nullptr;  ///< of the innermost StopScope
 };
 thread_local ThreadState state;

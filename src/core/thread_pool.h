@@ -82,8 +82,8 @@ class ThreadPool {
   std::atomic<int> sleepers_{0};
 };
 
-/// Loops that this thread runs inside of one share the interval of polls, so that a long sequence of short loops sees an
-/// interrupt. Other loops begin an interval of their own, and short ones never poll.
+/// Loops that this thread runs inside of one share the interval of polls, so that a long sequence of short loops sees
+/// an interrupt. Other loops begin an interval of their own, and short ones never poll.
 class LoopSequence {
  public:
   LoopSequence();

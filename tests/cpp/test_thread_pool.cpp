@@ -349,8 +349,8 @@ TEST_F(Interrupts, StopALoopOfAHandler) {
 
 TEST_F(Interrupts, StopSequencesOfShortLoops) {
   const auto run = [] {
-    ThreadPool::instance().run(
-        1, 1, [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
+    ThreadPool::instance().run(1, 1,
+                               [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
   };
   for (int loop = 0; loop < 20; ++loop) run();
   EXPECT_EQ(checks, 0) << "loops of their own";

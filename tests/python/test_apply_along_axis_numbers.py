@@ -443,3 +443,83 @@ def test_globals_and_closures_are_those_of_the_call():
 
     for limit in (0, 2, np.float32(1.5), 0):
         check(above(limit), x)
+
+
+def counted_in_a_chain(v):
+    k = 0
+    for x in v:
+        if x < (k := k + 1) < v[1]:
+            pass
+    return k
+
+
+def chains(v):
+    total = 0
+    for x in v:
+        total += (v[0] < x < v[1]) + (0 < total < 5) + (x < 3 < v[1])
+    return total
+
+
+def converted(v):
+    y = v[0].item()
+    z = v[1].astype(np.float32)
+    total = z * 0
+    for k in range(3):
+        if y > 0:
+            total += z * k
+    last: np.float32 = v[-1].astype(np.float32)
+    return total + last
+
+
+@pytest.mark.parametrize("function", [counted_in_a_chain, chains, converted], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_chains_and_methods_of_scalars(function, dtype):
+    check(function, array_of(dtype, (40, 6)))
+
+
+def test_methods_of_scalars_have_kernels():
+    from iruka._translate.number_types import ArrayView
+    from iruka._translate.numpy_scalars import translate_scalars
+
+    assert str(translate_scalars(converted, (ArrayView(np.dtype("float64"), 1, False),)).returned) == "float32"
+
+
+def exact_orders(v):
+    n = 2**53 + 1
+    for x in v:
+        n += int(x)
+    y = float(n)
+    tests = n == y, n != y, n < y, n <= y, n > y, n >= y, y == n, y < n, y >= n, n == complex(y), n != complex(y)
+    count = 0
+    for test in tests:
+        count = 2 * count + test
+    return count
+
+
+def orders_of_limits(v):
+    n, count = int(v[0]), 0
+    for y in (math.inf, -math.inf, math.nan, 9223372036854775808.0, -9223372036854775808.0, 0.5, -0.0):
+        count = 64 * count + (n < y) + 2 * (n <= y) + 4 * (n == y) + 8 * (y < n) + 16 * (y <= n) + 32 * (n != y)
+    return count
+
+
+@pytest.mark.parametrize("function", [exact_orders, orders_of_limits], ids=lambda each: each.__name__)
+def test_integers_and_floats_of_python_compare_by_their_values(function):
+    large = [0, 1, -1, 2**53, 2**62, -(2**62), 2**60 + 3, -(2**55) + 1]
+    x = np.array([[each, 0, 0] for each in large] + [[2**62, 2**62 - 2**54, 0]])
+    check(function, x if function is exact_orders else np.concatenate([x, [[2**63 - 1, 0, 0], [-(2**63), 0, 0]]]))
+
+
+def ratio(v):
+    n = 0
+    for x in v:
+        n += int(x)
+    return n / (n + 2)
+
+
+def test_quotients_of_long_integers_are_rounded_once():
+    check(ratio, np.array([[1, 2, 3], [2**53, -5, 0], [2**52, 7, 1]]))
+    x = np.array([[2**53, 1, 0], [1, 2, 3]])
+    with pytest.warns(UserWarning, match="for each slice in Python"):
+        found = iruka.apply_along_axis(ratio, -1, iruka.array(x))
+    assert found.tolist() == [(2**53 + 1) / (2**53 + 3), 6 / 8]

@@ -277,7 +277,7 @@ def test_known_indices_are_not_checked(body):
     from iruka._translate.number_types import ArrayView, number
 
     dtype = np.dtype("int64")
-    x, k, out = (ArrayView(dtype, 1, is_output, axes=axes) for is_output, axes in
+    x, k, out = (ArrayView(dtype, 1, is_output, axes=axes, longest=2**48) for is_output, axes in
                  ((False, ("n",)), (False, ("m",)), (True, ("n",))))  # fmt: skip
     assert not translate(body, (x, k, number("int64"), out)).can_fail
 

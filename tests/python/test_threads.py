@@ -214,3 +214,67 @@ for cheap_calls in (1, 3, 40):
         IRUKA_NUM_THREADS="2",
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.cpu_only
+def test_a_slow_call_of_a_vectorized_function_after_fast_ones():
+    done = run_python(
+        MEASURE
+        + """
+@iruka.vectorize(['int64(int64)'])
+def steps(n):
+    s = 0
+    k = 0
+    while k < n:
+        s = (s * 3 + k) % 1000003
+        k += 1
+    return s
+rounds = 1 << 24
+while True:
+    for _ in range(200):
+        steps(1)
+    seconds, wait = share_of_longest_wait(lambda: steps(rounds))
+    if seconds > 0.2:
+        break
+    rounds *= 2
+assert wait < seconds / 2, (seconds, wait)
+"""
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.cpu_only
+def test_arrays_that_another_thread_resizes_during_a_call_with_casts():
+    done = run_python(
+        """
+import threading, time
+import numpy as np
+import iruka
+added = iruka.vectorize(["float64(float64, float64)"])(lambda a, b: a + b)
+count = 1_000_000
+whole, cast, given = iruka.ones(count), iruka.ones(count, "int32"), np.ones(count)
+added(whole, cast), added(whole, cast)
+ends = time.monotonic() + 3
+def change():
+    while time.monotonic() < ends:
+        whole.resize((10,), refcheck=False)
+        given.shape = 10, -1
+        other = iruka.full(count, 7.0)
+        del other
+        given.shape = -1
+        whole.resize((count,), refcheck=False)
+        time.sleep(0.001)
+thread = threading.Thread(target=change)
+thread.start()
+calls = 0
+while time.monotonic() < ends or calls < 10:
+    for x in (whole, given):
+        try:
+            assert added(x, cast).shape[-1] in (10, count, count // 10)
+            calls += 1
+        except ValueError:  # the shapes do not fit
+            pass
+thread.join()
+"""
+    )
+    assert done.returncode == 0, done.stderr

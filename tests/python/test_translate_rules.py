@@ -24,7 +24,11 @@ def rounding(digits):
     return lambda x: round(x, digits)
 
 
-@pytest.mark.parametrize("digits", [0, 1, 2, 3, 6, 15, 22, 300, -1, -2, -5, -20])
+def around(digits):
+    return lambda x: np.round(x, digits)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 3, 6, 15, 22, -1, -2, -5, -20, -22])
 def test_round_gives_the_nearest_decimal(digits):
     found = iruka.vectorize(target="cpu")(rounding(digits))(iruka.array(DECIMALS)).get()
     wanted = np.array([round(x, digits) if math.isfinite(x) else x for x in DECIMALS.tolist()])
@@ -47,6 +51,69 @@ def test_round_of_numpy():
     x = DECIMALS[np.abs(DECIMALS) < 1e300]
     for found, digits in zip(iruka.vectorize(target="cpu")(both)(iruka.array(x)), (2, 0, -1), strict=True):
         np.testing.assert_array_equal(found.get(), np.round(x, digits))
+
+
+@pytest.mark.parametrize("digits", [0, 2, 30, -1, -2, -5, -17, -18, -19, -20, -25])
+def test_round_of_integers_stays_an_integer(digits):
+    whole = [
+        2**60 + 7,
+        2**63 - 1,
+        -(2**63),
+        0,
+        5,
+        15,
+        25,
+        -15,
+        -25,
+        150,
+        250,
+        350,
+        -250,
+        5 * 10**17,
+        15 * 10**17,
+        5 * 10**18,
+    ]
+    for values in (
+        np.array(whole),
+        np.array([2**64 - 1, 2**63, 2**63 + 5, 25], "uint64"),
+        np.array([250, 150, 5], "uint8"),
+    ):
+        found = iruka.vectorize(target="cpu")(rounding(digits))(values)
+        wanted = [round(each, digits) for each in values.tolist()]
+        assert found.dtype == ("uint64" if values.dtype.kind == "u" else "int64")
+        assert found.tolist() == [
+            (each + 2**63) % 2**64 - 2**63 if values.dtype.kind == "i" else each % 2**64 for each in wanted
+        ]
+
+
+def test_round_of_integers_by_numpy():
+    values = np.array([2**53 - 1, 2**60 + 7, 25, 35, -25])
+    for digits in (1, -1, -3):
+        wanted = np.round(values, digits)
+        found = iruka.vectorize(target="cpu")(around(digits))(values)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_exponents_of_ldexp():
+    """Those beyond C's int do not wrap; infinity stands for Python's OverflowError, as in all arithmetic."""
+    exponents = np.array([0, 5, -5, 1100, -1100, 2**32 + 1, -(2**32) - 1, 2**62, -(2**63)])
+    with np.errstate(all="ignore"):
+        wanted = np.ldexp(3.0, np.clip(exponents, -5000, 5000))
+    np.testing.assert_array_equal(iruka.vectorize(target="cpu")(lambda e: math.ldexp(3.0, e))(exponents), wanted)
+    wide = np.array([3, 2**32 + 1, 2**64 - 1], "uint64")
+    assert iruka.vectorize(target="cpu")(lambda e: math.ldexp(1.0, e))(wide).tolist() == [8, math.inf, math.inf]
+
+
+def test_methods_of_numbers_in_assignments():
+    def function(z):
+        y = z.conjugate()
+        w: complex = (z + 1).conjugate()
+        w += y.conjugate()
+        return y * w
+
+    z = rng.normal(size=6) + 1j * rng.normal(size=6)
+    np.testing.assert_allclose(iruka.vectorize(target="cpu")(function)(z), [function(each) for each in z.tolist()])
 
 
 def test_isqrt_and_isclose():
@@ -111,7 +178,15 @@ def longer_tuple(x):
 
 
 def many_digits(x):
-    return round(x, 400)
+    return round(x, 23)
+
+
+def many_zeros(x):
+    return round(x, -23)
+
+
+def broken_exponent(x):
+    return math.ldexp(x, 0.5)
 
 
 def unknown_function(x):
@@ -129,7 +204,9 @@ REFUSED = {
     long_tuple: (r"the result of this \* is too large", "t = (1.0, 2.0) * 300000000"),
     repeated_list: (r"the result of this \* is too large", "SMALL * 10**12"),
     longer_tuple: (r"the result of this \* is too large", "10**10 * (1, 2)"),
-    many_digits: ("takes from -308 to 308 digits, not 400", "round(x, 400)"),
+    many_digits: ("takes from -22 to 22 digits in a kernel, not 23, .*; use numpy.round", "round(x, 23)"),
+    many_zeros: ("takes from -22 to 22 digits in a kernel, not -23", "round(x, -23)"),
+    broken_exponent: ("takes an integer as the exponent, not float64", "math.ldexp(x, 0.5)"),
     unknown_function: (r"comb\(\) has no kernel", "math.comb(x, 2)"),
 }
 

@@ -299,6 +299,25 @@ def test_numpys_meaning_sees_globals_and_outer_variables_as_they_are():
     FACTOR = 2
 
 
+def magnitude(x):
+    return abs(x) + max(x, 1)
+
+
+def test_a_global_may_hide_a_built_in_later():
+    made = iruka.vectorize(magnitude)
+    x = np.arange(-3, 4)
+    try:
+        for hidden in ({}, {"abs": float}, {"max": min}, {}):
+            globals().update(hidden)
+            np.testing.assert_array_equal(iruka.asnumpy(made(x)), [magnitude(each) for each in x.tolist()])
+            for name in hidden:
+                del globals()[name]
+            np.testing.assert_array_equal(iruka.asnumpy(made(x)), [magnitude(each) for each in x.tolist()])
+    finally:
+        for name in {"abs", "max"} & set(globals()):
+            del globals()[name]
+
+
 @pytest.mark.parametrize("otypes", ["O", [object]])
 def test_objects_are_made_by_python(otypes):
     function = lambda x: x + 1

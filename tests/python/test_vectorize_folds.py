@@ -48,6 +48,50 @@ def test_axes_of_folds():
         mean_of_two.reduce(np.ones((2, 2)), axis=-3)
 
 
+def added_below_four(a, b):
+    if a + b >= 4:
+        raise KeyError("mine")
+    return a + b
+
+
+def element_of_three(a, b):
+    t = np.array([1, 0, 2])
+    return t[a] + b
+
+
+@pytest.mark.cpu_only
+def test_folds_raise_what_the_function_raises():
+    add = iruka.vectorize(["float64(float64, float64)"])(added_below_four)
+    rows = np.array([[1.0, 1.0], [0.5, 1.0], [1.0, 3.0], [9.0, 9.0]])
+    for fold in (lambda: add.reduce([1.0, 3.0]), lambda: add.accumulate([1.0, 3.0])):
+        with pytest.raises(KeyError) as caught:
+            fold()
+        assert caught.value.args == ("mine",) and caught.value.__notes__ == ["added_below_four: in the fold"]
+    for fold in (lambda: add.reduce(rows, axis=1), lambda: add.accumulate(rows, axis=1)):
+        with pytest.raises(KeyError) as caught:
+            fold()
+        assert caught.value.__notes__ == ["added_below_four: in the fold at (2,)"]
+    assert add.reduce([1.0, 1.0, 1.5]) == 3.5 and add.accumulate([1.0, 1.0]).tolist() == [1, 2]
+    for dtype in ("int64", "uint8"):
+        with pytest.raises(IndexError):
+            lazy(element_of_three).reduce(np.array([1, 2, 2, 1], dtype))
+    assert lazy(element_of_three).reduce(np.array([1, 2, 0])) == 2
+
+
+@pytest.mark.cpu_only
+def test_folds_are_replayed_in_their_dtype():
+    """Results wrap on the way, so that other numbers than Python's reach the exception."""
+
+    def function(a, b):
+        if a < 0:
+            raise ValueError(f"below 0: {a}")
+        return a + b
+
+    add = iruka.vectorize(["int8(int8, int8)"])(function)
+    with pytest.raises(ValueError, match="below 0: -56"):
+        add.reduce(np.array([100, 100, 1], "int8"))
+
+
 def test_a_failed_element_is_that_of_the_inputs():
     @iruka.vectorize(["float64(float64)"])
     def positive(x):

@@ -70,6 +70,7 @@ def _adapted(tracer: Tracer, operands: tuple) -> list:
 
 _ARITHMETIC = {"add", "subtract", "multiply", "true_divide", "floor_divide", "remainder", "power"}
 _COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
+_EXACT = _COMPARISONS | {"maximum", "minimum"}  # of integers and floats, which Python compares without rounding
 
 
 def _operator(name, tracer, *operands):
@@ -82,8 +83,11 @@ def _operator(name, tracer, *operands):
 def _python_operator(name: str, tracer: Tracer, left: Any, right: Any):
     """An operator of two Python numbers: no overflow, no division by zero, which would raise."""
     kinds = [each.kind if is_batched(each) else type(each) for each in (left, right)]
-    if name not in _ARITHMETIC | _COMPARISONS | {"maximum", "minimum"} or complex in kinds:
+    if name not in _ARITHMETIC | _EXACT or complex in kinds:
         tracer.refuse("it computes with Python's numbers")
+    is_exact = float in kinds if name in _EXACT else name == "true_divide" and float not in kinds
+    if is_exact and any(_has_many_digits(each) for each in (left, right)):
+        tracer.refuse("an integer of Python has more digits than a float")
     data = UFUNCS[name](*(_python_data(each) for each in (left, right)))
     if name in _COMPARISONS:
         return tracer.batched(data, bool)
@@ -95,6 +99,13 @@ def _python_operator(name: str, tracer: Tracer, left: Any, right: Any):
     if name == "power" and (kind is int and (lift(tracer, right).data < 0).any() or not numpy.isfinite(data).all()):
         tracer.refuse("it computes powers of Python's numbers")
     return tracer.batched(data, kind)
+
+
+def _has_many_digits(value: Any) -> bool:
+    """Whether this is an integer of Python that a float may not hold."""
+    if not is_batched(value):
+        return type(value) is int and abs(value) > 2**53
+    return value.kind is int and bool((abs(value.data.astype("float64", copy=False)) >= 2.0**53).any())
 
 
 def _python_data(value: Any, dtype: str | None = None) -> Any:

@@ -21,7 +21,7 @@ from ..errors import TranslationError
 LONG = 2  # iruka::python::kIsLong
 REASONS = {
     1: "it raises an exception for some slices",
-    LONG: "its Python integers leave 64 bits for some slices, or their powers are floats",
+    LONG: "its Python integers leave 64 bits for some slices, or 53 bits in a division, or their powers are floats",
 }
 
 

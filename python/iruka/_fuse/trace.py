@@ -32,7 +32,7 @@ class CodeThatRuns:
 
     def __enter__(self) -> CodeThatRuns:
         self._codes: set[Any] = set()
-        self._before = sys.getprofile()
+        self._before: Any = sys.getprofile()
         sys.setprofile(self._note)
         return self
 

@@ -1,9 +1,9 @@
 """Python functions as the C++ of kernels.
 
 `translate(function, types)` gives the text of a C++ function that computes what the Python function does for numbers of
-these types. Its syntax tree is translated: source.py finds it, statements.py and expressions.py write the C++,
-order.py keeps Python's order where a statement has effects, number_types.py says of which types the values are, and
-functions.py lists what may be called. threads.py adds what functions of one thread of a GPU have (iruka.jit).
+these types. Its syntax tree is translated: source.py finds it, statements.py, expressions.py and calls.py write the
+C++, order.py keeps Python's order where a statement has effects, number_types.py says of which types the values are,
+and functions.py lists what may be called. threads.py adds what functions of one thread of a GPU have (iruka.jit).
 Everything that has no place in a kernel is a TranslationError that shows the line.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import TranslationError
 from .bounds import Form
 from .nested import Nested
-from .number_types import C_TYPES, ArrayView, Number, Object, Tuple, is_tuple, known_of, number
+from .number_types import C_TYPES, ArrayView, Number, Object, Tuple, is_tuple, known_of, name_of, number
 from .source import OuterValues
 from .statements import FunctionTranslator
 from .values import Value
@@ -143,7 +143,7 @@ def translate(function: types.FunctionType, arguments: tuple[Any, ...], has_own_
     for each in types_:
         if not isinstance(each, (Number, ArrayView)):
             continue
-        if each.dtype.name not in C_TYPES or each.dtype.name == "bfloat16":  # which is no type of Numba
+        if name_of(each.dtype) not in C_TYPES or name_of(each.dtype) == "bfloat16":  # which is no type of Numba
             raise TranslationError(
                 f"{function.__name__} has no kernel for the dtype {each.dtype}; convert the array, as by "
                 'astype("float32")'

@@ -174,14 +174,14 @@ def _operated_by_number(sign: str, a: Form, number: int) -> Form | None:
     return operated(sign, a, symbol(number, number), Facts()) if sign in "&|^" else None
 
 
-def extreme(name: str, forms: list[Form | None]) -> Form | None:
-    """The form of min or max, of which one known operand is a bound."""
+def extreme(name: str, forms: list[Form | None], lowest: int = LOWEST, highest: int = HIGHEST) -> Form | None:
+    """The form of min or max, of which one known operand is a bound; the others are between the last two."""
     known = [each for each in forms if each is not None]
     if not known:
         return None
     is_least = name == "first_min"
     if len(known) < len(forms):
-        bounds = (LOWEST, min(each.high for each in known)) if is_least else (max(each.low for each in known), HIGHEST)
+        bounds = (lowest, min(each.high for each in known)) if is_least else (max(each.low for each in known), highest)
     else:
         pick = min if is_least else max
         bounds = pick(each.low for each in known), pick(each.high for each in known)

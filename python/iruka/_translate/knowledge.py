@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+import collections
 import contextlib
+import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 
-from .bounds import HIGHEST, LOWEST, MOST, Facts, Form, compared, extreme, joined, operated, symbol
-from .number_types import INT, ArrayView, Number
+from .bounds import MOST, Facts, Form, compared, extreme, joined, operated, symbol
+from .number_types import INT, ArrayView, Number, arithmetic
 from .values import Value
 
 INT32 = -(2**31), 2**31 - 1
-_MOST_ELEMENTS = 2**48  # of an axis: no memory holds more
 _LARGEST_STEP = 2**31
 
 Tests = tuple[list[Form], list[Form]]  # facts where a condition is true, and where it is false
@@ -29,16 +30,30 @@ def form_of(value: Value) -> Form | None:
     return None
 
 
+def form_as(value: Value, type: Number) -> Form | None:
+    """The form of an integer that is converted to this type of integers; None where the type may not hold it."""
+    form = form_of(value)
+    return form if form is not None and type.kind in "iu" and form.fits(*limits(type)) else None
+
+
+@functools.cache
+def _limits(dtype: numpy.dtype) -> tuple[int, int]:
+    info = numpy.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
 def limits(type: Number) -> tuple[int, int]:
-    info = numpy.iinfo(type.dtype)
-    return max(LOWEST, int(info.min)), min(HIGHEST, int(info.max))
+    return _limits(type.dtype)
 
 
 class Knowledge:
     """Forms of variables by their names in C++, facts, and what the conditions of the current statement say."""
 
+    loop_names: dict[ast.AST, LoopNames]  # of the loops that were translated before
+
     def forget_all(self) -> None:
         self.known: dict[str, Form] = {}
+        self.held: dict[str, tuple[int, int]] = {}  # the least and the largest value of each variable's type
         self.facts = Facts()
         self.tests: dict[str, Tests] = {}
         self.awaited: list[Form] = []  # facts that hold once the statement has not failed
@@ -52,7 +67,7 @@ class Knowledge:
             return None if name is None else Form(name)
         extents = self.program.extents  # type: ignore[attr-defined]
         if name not in extents:
-            extents[name] = symbol(0, INT32[1] if array.is_small else _MOST_ELEMENTS)
+            extents[name] = symbol(0, INT32[1] if array.is_small else array.longest)
         return extents[name]
 
     def with_form(self, value: Value, form: Form | None) -> Value:
@@ -62,20 +77,31 @@ class Knowledge:
 
     def with_result(self, sign: str, a: Value, b: Value, result: Value) -> Value:
         """The result of an operator with its form; of a comparison, what it says."""
-        left, right = form_of(a), form_of(b)
         if sign in ("<", "<=", ">", ">=", "==", "!="):
-            if left is not None and right is not None and result.text:
-                self.tests[result.text] = compared(sign, left, right)
+            self._note_comparison(sign, a, b, result.text)
             return result
-        if left is None and sign in "%&" and a.is_number and a.type.kind in "iu":
-            left = symbol()
-        if left is None or right is None or not result.is_number or result.is_constant:
+        if not result.is_number or result.is_constant:
+            return result
+        left, right = form_as(a, result.type), form_as(b, result.type)
+        if left is None and sign in "%&" and result.type.kind in "iu" and a.type.kind in "iu":
+            left = symbol(*limits(result.type))
+        if left is None or right is None:
             return result
         return self.with_form(result, operated(sign, left, right, self.facts))
 
+    def _note_comparison(self, sign: str, a: Value, b: Value, text: str) -> None:
+        """What a comparison says of its operands as it compares them: in their common type, or by their values."""
+        common = arithmetic(a.type, b.type)
+        if common.kind in "iu":
+            left, right = form_as(a, common), form_as(b, common)
+        else:
+            left, right = form_of(a), form_of(b)
+        if left is not None and right is not None and text:
+            self.tests[text] = compared(sign, left, right)
+
     def plain_text(self, sign: str, a: Value, b: Value) -> str:
         """C++'s operator where it has Python's meaning: the result fits 64 bits, and quotients are not negative."""
-        left, right = form_of(a), form_of(b)
+        left, right = form_as(a, INT), form_as(b, INT)
         if left is None or right is None:
             return ""
         if sign in ("//", "%"):
@@ -86,7 +112,10 @@ class Knowledge:
         return f"({a.as_type(INT)} {'/' if sign == '//' else sign} {b.as_type(INT)})"
 
     def with_extreme(self, name: str, a: Value, b: Value, result: Value) -> Value:
-        return self.with_form(result, extreme(name, [form_of(a), form_of(b)]))
+        if result.type.kind not in "iu":
+            return result
+        forms = [form_as(each, result.type) for each in (a, b)]
+        return self.with_form(result, extreme(name, forms, *limits(result.type)))
 
     # Conditions
 
@@ -113,8 +142,13 @@ class Knowledge:
         if type.kind not in "iu":
             self.known.pop(name, None)
             return
-        form = form_of(value) if value.type.kind in "iu" else None
-        self.known[name] = form if form is not None and form.fits(*limits(type)) else symbol(*limits(type))
+        form = form_as(value, type) if value.type.kind in "iu" else None
+        self.held[name] = limits(type)
+        self.known[name] = form if form is not None else symbol(*limits(type))
+
+    def any_value(self, name: str) -> Form:
+        """The form of a variable of which nothing but its type is known."""
+        return symbol(*self.held[name])
 
     def meet(self, sides: list[tuple[dict[str, Form], list[Form]]]) -> None:
         """What is known behind branches: the forms of variables and the facts of each."""
@@ -124,19 +158,24 @@ class Knowledge:
             self.known = sides[0][0]
             self.facts.known += sides[0][1]
             return
-        names = set.intersection(*(set(known) for known, _ in sides))
-        self.known = {
-            name: made
-            for name in names
-            if (made := joined([(known[name], facts) for known, facts in sides], self.facts)) is not None
-        }
+        first, others = sides[0][0], [known for known, _ in sides[1:]]
+        self.known = {}
+        for name, form in first.items():
+            if not all(name in known for known in others):
+                continue
+            if any(known[name] is not form for known in others):  # else no side has assigned it
+                made = joined([(known[name], facts) for known, facts in sides], self.facts)
+                if made is None:
+                    continue
+                form = made
+            self.known[name] = form
 
     def forget_assigned(self, loop: ast.While | ast.For) -> list[tuple[Form, Form, Counter]]:
         """Where a loop begins, variables that it assigns have any values. Gives its counters and their beginnings."""
-        counters, begun = _counters(loop), []
+        counters, begun = self._names_of(loop).counters, []
         for name, key in self._assigned_in(loop):
-            before, self.known[key] = self.known[key], symbol()
-            counter = counters.get(name)
+            before, self.known[key] = self.known[key], self.any_value(key)
+            counter = counters.get(name) if self.held[key][0] < 0 else None  # unsigned ones wrap behind 0
             if counter and key == self.c_name(name) and before.fits(-MOST, MOST):  # type: ignore[attr-defined]
                 begun.append((self.known[key], before, counter))
                 if counter.never_wraps:
@@ -146,7 +185,7 @@ class Knowledge:
     def forget_behind(self, loop: ast.While | ast.For) -> None:
         """Behind a loop, the variables that it assigns have any values."""
         for _, key in self._assigned_in(loop):
-            self.known[key] = symbol()
+            self.known[key] = self.any_value(key)
 
     def bound_counters(self, begun: list[tuple[Form, Form, Counter]], test: str) -> None:
         """The test of a loop bounds its counters, which then do not leave 64 bits."""
@@ -163,9 +202,21 @@ class Knowledge:
 
     def _assigned_in(self, loop: ast.While | ast.For) -> list[tuple[str, str]]:
         """The variables that a loop assigns, by their names in Python and in C++; a tuple has several of these."""
-        stored = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-        owned = [(name, self.c_name(name)) for name in stored]  # type: ignore[attr-defined]
+        owned = [(name, self.c_name(name)) for name in self._names_of(loop).stored]  # type: ignore[attr-defined]
         return [(name, key) for key in self.known for name, own in owned if key == own or key.endswith("_" + own)]
+
+    def _names_of(self, loop: ast.While | ast.For) -> LoopNames:
+        if loop not in self.loop_names:
+            stored = _stored_in(loop)
+            self.loop_names[loop] = LoopNames(stored, _counters(loop, stored))
+        return self.loop_names[loop]
+
+
+class LoopNames(NamedTuple):
+    """What a loop assigns, by names in Python."""
+
+    stored: dict[str, int]  # how often it stands there
+    counters: dict[str, Counter]
 
 
 class Counter(NamedTuple):
@@ -184,11 +235,16 @@ def _bound_by_start(form: Form, before: Form, counter: Counter) -> None:
     own.facts.append(form.minus(before).times(1 if counter.rises else -1))
 
 
-def _counters(loop: ast.While | ast.For) -> dict[str, Counter]:
+def _stored_in(loop: ast.While | ast.For) -> dict[str, int]:
+    names = (each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return dict(collections.Counter(each.id for each in names))
+
+
+def _counters(loop: ast.While | ast.For, stored: dict[str, int]) -> dict[str, Counter]:
     found: dict[str, Counter] = {}
     for name, rises, is_safe in _bounded_by(loop.test) if isinstance(loop, ast.While) else ():
         steps = [each for each in _steps(loop.body) if isinstance(each.target, ast.Name) and each.target.id == name]
-        if len(steps) != 1 or sum(_is_stored(each, name) for each in ast.walk(loop)) != 1:
+        if len(steps) != 1 or stored[name] != 1:
             continue
         step = steps[0].value
         if not isinstance(step, ast.Constant) or type(step.value) is not int or not 0 < step.value < _LARGEST_STEP:
@@ -196,10 +252,6 @@ def _counters(loop: ast.While | ast.For) -> dict[str, Counter]:
         if isinstance(steps[0].op, ast.Add if rises else ast.Sub):
             found[name] = Counter(rises, is_safe and step.value == 1)
     return found
-
-
-def _is_stored(node: Any, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
 
 
 def _bounded_by(test: ast.expr) -> list[tuple[str, bool, bool]]:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy
 
-from .expressions import Expressions
+from .calls import Calls
 from .functions import of_iruka
-from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple
+from .number_types import C_TYPES, FLOAT, LocalArray, Number, Object, Tuple, name_of
 from .values import Value, constant, tuple_of
 
 _ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
 _MOST_ELEMENTS = 4096
 
 
-class LocalArrays(Expressions):
+class LocalArrays(Calls):
     """Translates the definitions of arrays."""
 
     arguments: dict[str, Any]
@@ -30,7 +30,7 @@ class LocalArrays(Expressions):
         """numpy.zeros, ones, empty, full and array of known shape, as the value of an assignment."""
         if not isinstance(node, ast.Call):
             return None
-        function = self.value(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else None
+        function = self.function_named(node.func)
         if function is None or not isinstance(function.type, Object):
             return None
         made = of_iruka(function.constant)
@@ -56,7 +56,7 @@ class LocalArrays(Expressions):
             dtype = numpy.dtype(bound["dtype"].constant)
         except TypeError as error:
             self.refuse(node, str(error))
-        if dtype.name not in C_TYPES:
+        if name_of(dtype) not in C_TYPES:
             self.refuse(node, f"an array of dtype {dtype} has no place in a kernel")
         return dtype
 

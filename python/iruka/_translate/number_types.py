@@ -31,6 +31,21 @@ C_TYPES = {
 }
 
 
+@functools.lru_cache(maxsize=256)
+def name_of(dtype: numpy.dtype) -> str:
+    """The dtype's name, which NumPy takes long to make."""
+    return dtype.name
+
+
+def c_type_of(dtype: numpy.dtype) -> str:
+    return C_TYPES[name_of(dtype)]
+
+
+@functools.lru_cache(maxsize=256)
+def _kind_of(dtype: numpy.dtype) -> str:
+    return "f" if name_of(dtype) == "bfloat16" else dtype.kind
+
+
 @dataclasses.dataclass(frozen=True)
 class Number:
     """A scalar of a NumPy dtype.
@@ -44,14 +59,14 @@ class Number:
 
     @property
     def c_type(self) -> str:
-        return C_TYPES[self.dtype.name]
+        return c_type_of(self.dtype)
 
     @property
     def kind(self) -> str:
-        return "f" if self.dtype.name == "bfloat16" else self.dtype.kind
+        return _kind_of(self.dtype)
 
     def __str__(self):
-        return self.dtype.name
+        return name_of(self.dtype)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +117,7 @@ class LocalArray:
     shape: tuple[int, ...]
 
     def __str__(self):
-        return f"{self.dtype.name} array of shape {self.shape}"
+        return f"{name_of(self.dtype)} array of shape {self.shape}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,13 +130,14 @@ class ArrayView:
     is_contiguous: bool = False  # known to be in C order
     axes: tuple[str | int, ...] = ()  # the extents, or names of extents; axes of one name have one extent
     is_small: bool = False  # extents, and places and bytes within the array, are known to fit int32
+    longest: int = 2**63 - 1  # no axis has more elements
 
     @property
     def c_type(self) -> str:
-        return f"python::View<{C_TYPES[self.dtype.name]}, {self.ndim}>"
+        return f"python::View<{c_type_of(self.dtype)}, {self.ndim}>"
 
     def __str__(self):
-        return f"{self.dtype.name} array of {self.ndim} ax{'i' if self.ndim == 1 else 'e'}s"
+        return f"{name_of(self.dtype)} array of {self.ndim} ax{'i' if self.ndim == 1 else 'e'}s"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -159,7 +175,7 @@ NATURAL, SMALL = Number(INT.dtype, "natural"), Number(UINT.dtype, "small")
 def of_python(value: Any) -> Number | None:
     """The type of a Python or NumPy scalar; None for another object."""
     if isinstance(value, numpy.generic):
-        return Number(value.dtype) if value.dtype.name in C_TYPES else None
+        return Number(value.dtype) if name_of(value.dtype) in C_TYPES else None
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):
@@ -225,6 +241,7 @@ def unify(a: Any, b: Any) -> Any:
             a.is_contiguous and b.is_contiguous,
             a.axes if a.axes == b.axes else (),
             a.is_small and b.is_small,
+            max(a.longest, b.longest),
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))

@@ -21,6 +21,7 @@ import numpy
 from ..errors import TranslationError
 from . import HEADER, Program, Translation, functions as table
 from .expressions import Expressions
+from .knowledge import form_of
 from .loops import Range
 from .number_types import (
     BOOL,
@@ -34,6 +35,7 @@ from .number_types import (
     Scalar,
     Tuple,
     is_whole,
+    name_of,
     part_of,
     unify,
 )
@@ -69,19 +71,25 @@ def is_python(type: Number) -> bool:
     return not isinstance(type, (Scalar, OneOf))
 
 
+def _is_exact_float(value: Value) -> bool:
+    """Whether a float64 is known to hold the integer."""
+    form = form_of(value)
+    return value.type == BOOL or (form is not None and form.fits(-(2**53), 2**53))
+
+
 def _name(function: Any) -> str:
     return getattr(function, "__name__", str(function))
 
 
 def is_small_float(dtype: numpy.dtype) -> bool:
-    return dtype.name in ("float16", _BFLOAT16)
+    return name_of(dtype) in ("float16", _BFLOAT16)
 
 
 def promoted(dtypes: list[numpy.dtype]) -> numpy.dtype:
     """The dtype that holds numbers of all these."""
-    names = {dtype.name for dtype in dtypes}
+    names = {name_of(dtype) for dtype in dtypes}
     if _BFLOAT16 in names and len(names) > 1:  # NumPy has no such dtype
-        dtypes = [numpy.dtype("float32") if dtype.name == _BFLOAT16 else dtype for dtype in dtypes]
+        dtypes = [numpy.dtype("float32") if name_of(dtype) == _BFLOAT16 else dtype for dtype in dtypes]
     return functools.reduce(numpy.promote_types, dtypes)
 
 
@@ -96,7 +104,7 @@ def _joined(a: Any, b: Any) -> Any:
     if a == b:
         return unify(a, b)
     if isinstance(a, Number) and isinstance(b, Number):
-        found = sorted({*_options(a), *_options(b)}, key=lambda each: (isinstance(each, Scalar), each.dtype.name))
+        found = sorted({*_options(a), *_options(b)}, key=lambda each: (isinstance(each, Scalar), name_of(each.dtype)))
         if len(found) > _MOST_OPTIONS:
             return None
         return OneOf(promoted([each.dtype for each in found]), options=tuple(found))
@@ -110,7 +118,7 @@ def _joined(a: Any, b: Any) -> Any:
 @functools.lru_cache(maxsize=4096)
 def _resolved(function: numpy.ufunc, types: tuple[Number, ...]) -> tuple[numpy.dtype, ...]:
     """The dtypes in which NumPy computes, and those of the results."""
-    brain = next((each.dtype for each in types if each.dtype.name == _BFLOAT16), None)
+    brain = next((each.dtype for each in types if name_of(each.dtype) == _BFLOAT16), None)
     given: list[Any] = []
     for each in types:
         is_weak = is_python(each) and each != BOOL
@@ -271,6 +279,8 @@ class NumpyFunction(FunctionTranslator):
         """Python's own arithmetic: integers that leave 64 bits, and what raises exceptions, fail."""
         whole = is_whole(a.type) and is_whole(b.type)
         is_real = "c" not in (a.type.kind, b.type.kind)
+        if sign in _COMPARISONS and self._is_between_int_and_float(a, b):
+            return self._exact_comparison(sign, a, b)
         if sign in "&|^" or sign in _COMPARISONS or (not is_real and sign in "+-*"):
             return super().binary(sign, a, b, node)
         if not is_real:
@@ -284,6 +294,8 @@ class NumpyFunction(FunctionTranslator):
         if not whole and sign in "+-*":
             return Value(FLOAT, f"({a.as_type(FLOAT)} {sign} {b.as_type(FLOAT)})")
         is_known = b.is_constant and b.constant != 0
+        if sign == "/" and whole and not (_is_exact_float(a) and _is_exact_float(b)):
+            return Value(FLOAT, f"python::quotient({self.failure()}, {a.as_type(INT)}, {b.as_type(INT)})")
         if sign == "/":
             divisor = b.as_type(FLOAT) if is_known else f"python::divisor({self.failure()}, {b.as_type(FLOAT)})"
             return Value(FLOAT, f"({a.as_type(FLOAT)} / {divisor})")
@@ -294,6 +306,23 @@ class NumpyFunction(FunctionTranslator):
             divisor = f"python::divisor({self.failure()}, {b.as_type(type)})"
             return Value(type, f"iruka::remainder({a.as_type(type)}, {divisor})")
         return Value(type, f"python::{_CHECKED[sign]}({self.failure()}, {a.as_type(type)}, {b.as_type(type)})")
+
+    @staticmethod
+    def _is_between_int_and_float(a: Value, b: Value) -> bool:
+        """Whether one is an integer, which a float may not hold, and the other is none."""
+        whole, other = (a, b) if is_whole(a.type) else (b, a)
+        return is_whole(whole.type) and not is_whole(other.type) and not _is_exact_float(whole)
+
+    def _exact_comparison(self, sign: str, a: Value, b: Value) -> Value:
+        """Python compares integers with floats by their values, without rounding."""
+        whole, other = (a, b) if is_whole(a.type) else (b, a)
+        if other.type.kind == "c":
+            if sign not in ("==", "!="):
+                raise TypeError("takes real numbers")
+            same = f"python::is_equal({whole.as_type(INT)}, {other.text})"
+            return Value(BOOL, f"({same} == {'true' if sign == '==' else 'false'})")
+        order = f"python::order({whole.as_type(INT)}, {other.text})"
+        return Value(BOOL, f"({order} {sign} 0.0)" if whole is a else f"(0.0 {sign} {order})")
 
     def _of_numpy(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
         """NumPy's arithmetic of scalars, of which at least one is NumPy's."""
@@ -356,13 +385,8 @@ class NumpyFunction(FunctionTranslator):
             return Value(value.type, f"(!{value.text})" if kind == "b" else f"(({c_type})~{value.text})")
         return Value(value.type, f"iruka::wrapping_negate<{c_type}>({value.text})")
 
-    def _Compare(self, node: ast.Compare) -> Value:
-        made = super()._Compare(node)
-        if len(node.ops) > 1 and made.type == BOOL:
-            sides = [self.value(each) for each in (node.left, *node.comparators)]
-            if all(isinstance(each.type, Scalar) for each in sides[1::2]):
-                return Value(_BOOL, made.text)
-        return made
+    def type_of_chain(self, types: list[Any]) -> Number:
+        return _BOOL if all(each == _BOOL for each in types) else BOOL
 
     # Parts of values
 

@@ -14,7 +14,6 @@ import ast
 import contextlib
 from collections.abc import Callable, Iterator
 
-from .bounds import symbol
 from .knowledge import Knowledge
 from .number_types import BOOL, ArrayView, Number, Object, Tuple
 from .values import Value, constant, tuple_of
@@ -27,6 +26,8 @@ class Order(Knowledge, abc.ABC):
     depth: int
     statement: ast.AST  # the innermost one around what is translated
     ordered: dict[ast.AST, set[str]]  # the statements with effects, and the variables that := assigns in each
+    has_named: bool  # there is a := in the function
+    tested_names: dict[tuple[bool, ast.expr], set[str]]  # what assigned_if has found
     conditions: int  # expressions around this one that are not always computed, in statements without effects
     assigned: set[str] | None
     may_have_failed: bool
@@ -45,6 +46,14 @@ class Order(Knowledge, abc.ABC):
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value: ...
     @abc.abstractmethod
     def truth_of(self, value: Value, node: ast.expr) -> str: ...
+
+    def assigned_if(self, outcome: bool, node: ast.expr) -> set[str]:
+        """The variables that := has assigned where this test had this outcome."""
+        if not self.has_named:
+            return set()
+        if (outcome, node) not in self.tested_names:
+            self.tested_names[outcome, node] = _assigned_if(outcome, node)
+        return self.tested_names[outcome, node]
 
     @property
     def is_ordered(self) -> bool:
@@ -102,7 +111,9 @@ class Order(Knowledge, abc.ABC):
                 with self.indented():
                     yield self.lines
                 self.lines = before
-                self.known = {name: form if known.get(name) is form else symbol() for name, form in self.known.items()}
+                self.known = {
+                    name: form if known.get(name) is form else self.any_value(name) for name, form in self.known.items()
+                }
             else:
                 yield []
         self.conditions -= 1
@@ -190,16 +201,15 @@ class Order(Knowledge, abc.ABC):
             self.emit(f"{place.text} = {text};")
 
 
-def assigned_if(outcome: bool, node: ast.expr) -> set[str]:
-    """The variables that := has assigned where this test had this outcome."""
+def _assigned_if(outcome: bool, node: ast.expr) -> set[str]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return assigned_if(not outcome, node.operand)
+        return _assigned_if(not outcome, node.operand)
     parts: list[ast.expr] = []
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) == outcome:
         parts = node.values
     elif isinstance(node, ast.Compare) and outcome:
         return set().union(*map(_assigned, [node.left, *node.comparators]))
-    return _assigned(node).union(*(assigned_if(outcome, each) for each in parts))
+    return _assigned(node).union(*(_assigned_if(outcome, each) for each in parts))
 
 
 def _assigned(node: ast.AST) -> set[str]:

@@ -31,9 +31,8 @@ class OuterValues:
 
     def add_name(self, function: types.FunctionType, name: str, value: Any) -> None:
         place = function.__code__.co_freevars.index(name) if name in function.__code__.co_freevars else -1
-        if place >= 0 or name in function.__globals__:
-            self._names[None if function is self._root else function, name, place] = value
-            self._add_contents(value)
+        self._names[None if function is self._root else function, name, place] = value
+        self._add_contents(value)
 
     def add_attribute(self, owner: Any, name: str, value: Any) -> None:
         self._attributes[id(owner), name] = owner, value
@@ -50,7 +49,7 @@ class OuterValues:
         try:
             for (owner, name, place), value in self._names.items():
                 owner = root if owner is None else owner
-                found = owner.__globals__[name] if place < 0 else (owner.__closure__ or ())[place].cell_contents
+                found = _global(owner, name) if place < 0 else (owner.__closure__ or ())[place].cell_contents
                 if found is not value and not _is_equal(found, value):
                     return False
             for (_, name), (owner, value) in self._attributes.items():
@@ -60,6 +59,15 @@ class OuterValues:
             return all(_contents(each) == before for each, before in self._contents.values())
         except (AttributeError, LookupError, TypeError, ValueError):  # it is gone
             return False
+
+
+def _global(function: types.FunctionType, name: str) -> Any:
+    """What a global name is: built-in objects are found where no global hides them."""
+    scope = function.__globals__
+    if name in scope:
+        return scope[name]
+    builtins = scope.get("__builtins__", {})
+    return (builtins if isinstance(builtins, dict) else vars(builtins))[name]
 
 
 def _contents(value: Any) -> Any:
@@ -171,12 +179,7 @@ class Source:
                 return cell.cell_contents
             except ValueError as error:
                 raise KeyError(name) from error
-        scope = self.function.__globals__
-        if name in scope:
-            return scope[name]
-        builtins = scope.get("__builtins__", {})
-        builtins = builtins if isinstance(builtins, dict) else vars(builtins)
-        return builtins[name]
+        return _global(self.function, name)
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         """Raises TranslationError that shows the line of `node` with a caret."""

@@ -13,24 +13,23 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
-from .bounds import Form, facts_with
+from .bounds import Form, facts_with, symbol
 from .expressions import BINARY, MOST_CHOICES
+from .knowledge import LoopNames, limits
 from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
 from .number_types import (
-    C_TYPES,
-    INT,
     ArrayView,
     LocalArray,
     Number,
     Object,
     Tuple,
+    c_type_of,
     has_array,
     is_whole,
     known_of,
 )
-from .order import assigned_if
 from .source import TOO_DEEP, Source
 from .tables import Table, rows_of
 from .values import Value, constant, integer, tuple_of
@@ -69,10 +68,13 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.returned: Any = None
         self.can_fail = False
         self.ordered: dict[ast.AST, set[str]] = {}
+        self.tested_names: dict[tuple[bool, ast.expr], set[str]] = {}
+        self.loop_names: dict[ast.AST, LoopNames] = {}
         self.has_effects = False  # on more than the local arrays that callers give
         self.changes_arrays = False  # local ones of callers
-        names = (each for each in ast.walk(self.source.tree) if isinstance(each, ast.Name))
-        self.assigned_names = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        nodes = [each for each in ast.walk(self.source.tree) if isinstance(each, (ast.Name, ast.NamedExpr))]
+        self.assigned_names = {each.id for each in nodes if isinstance(each, ast.Name) and type(each.ctx) is ast.Store}
+        self.has_named = any(isinstance(each, ast.NamedExpr) for each in nodes)
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         self.source.refuse(node, message)
@@ -120,10 +122,11 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.statement: ast.AST = tree
         self.may_have_failed = self.can_fail = False
         self.forget_all()
-        for name, type in self.arguments.items():
-            if isinstance(type, Number):
-                self.note(self.c_name(name), type, Value(type))
         self.variables = {**self.arguments, **self.variables}
+        for name, type in self.arguments.items():
+            if isinstance(type, Number):  # the variable may be of a wider type
+                form = symbol(*limits(type)) if type.kind in "iu" else None
+                self.note(self.c_name(name), self.variables[name], Value(type, form=form))
         self.assigned: set[str] | None = set(self.arguments)
         if isinstance(tree, ast.Lambda):
             self._translate_part(
@@ -173,7 +176,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(type, Object):
             return []
         if isinstance(type, LocalArray):
-            return [f"{'const ' * isinstance(type, Table)}{C_TYPES[type.dtype.name]} *{name}"]
+            return [f"{'const ' * isinstance(type, Table)}{c_type_of(type.dtype)} *{name}"]
         return [f"{self.program.c_type(type)} {'given_' if is_widened else ''}{name}"]
 
     def _widened(self, name: str, given: Any, type: Any) -> list[str]:
@@ -189,9 +192,9 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, Table):
-            return [f"const {C_TYPES[type.dtype.name]} *{name} = nullptr;"]
+            return [f"const {c_type_of(type.dtype)} *{name} = nullptr;"]
         if isinstance(type, LocalArray):
-            return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
+            return [f"{c_type_of(type.dtype)} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
         return []
 
     # Lines, names and variables
@@ -297,7 +300,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         is_view = isinstance(value.type, (ArrayView, Table)) and not self._is_fixed(value)
         if value.is_constant or not (value.is_number or is_view):
             return value
-        c_type = f"{C_TYPES[value.type.dtype.name]} *" if isinstance(value.type, Table) else value.type.c_type
+        c_type = f"{c_type_of(value.type.dtype)} *" if isinstance(value.type, Table) else value.type.c_type
         return Value(value.type, self.named(c_type, value.text), form=value.form)
 
     def _is_fixed(self, value: Value) -> bool:
@@ -396,7 +399,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         test = self.tested(node.test)
         self._fail_if(f"!{test}")
         self.facts.known += self.said(test)[0]
-        self.assigned = set(self.assigned or ()) | assigned_if(True, node.test)
+        self.assigned = set(self.assigned or ()) | self.assigned_if(True, node.test)
 
     def _fail_if(self, test: str) -> None:
         self.emit(f"if ({test}) {{")
@@ -519,9 +522,9 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             return self.block(node.body if test == "true" else node.orelse)
         self.emit(f"if ({test}) {{")
         before, known, said = set(self.assigned or ()), self.known, self.said(test)
-        body = self._side(node.body, before | assigned_if(True, node.test), known, said[0])
+        body = self._side(node.body, before | self.assigned_if(True, node.test), known, said[0])
         self.emit("} else {" if node.orelse else "}")
-        orelse = self._side(node.orelse, before | assigned_if(False, node.test), known, said[1])
+        orelse = self._side(node.orelse, before | self.assigned_if(False, node.test), known, said[1])
         if node.orelse:
             self.emit("}")
         self.assigned = met([body.assigned, orelse.assigned])
@@ -544,8 +547,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             if test != "true":
                 self.emit(f"if (!{test}) break;")
                 before = set(self.assigned or ())
-                loop.ends.append(before | assigned_if(False, node.test))
-                self.assigned = before | assigned_if(True, node.test)
+                loop.ends.append(before | self.assigned_if(False, node.test))
+                self.assigned = before | self.assigned_if(True, node.test)
                 self.bound_counters(counters, test)
                 self.facts.known += self.said(test)[0]
             self.block(node.body)
@@ -620,8 +623,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
         """A range, or the number of elements and a function that gives the k-th of them as a value."""
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            function = self.value(node.func)
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and function is not None:
             if function.is_constant and function.constant is range:
                 return self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
             if function.is_constant and function.constant in (enumerate, zip, reversed):
@@ -683,10 +686,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         step = bounds[2] if len(bounds) == 3 else constant(1)
         if step.is_constant and step.constant == 0:
             self.refuse(node, "the step of range() must not be zero")
-        kept = [
-            self.snapshot(Value(INT, bound.as_type(INT), bound.constant, form=bound.form))
-            for bound in (start, stop, step)
-        ]
+        kept = [self.snapshot(self.as_signed(bound)) for bound in (start, stop, step)]
         if not step.is_constant:
             self._fail_if(f"{kept[2].text} == 0")
         return Range(*kept)

@@ -13,7 +13,19 @@ from typing import Any, NoReturn
 import numpy
 
 from .._core import ndarray
-from .number_types import C_TYPES, INT, LocalArray, Number, Object, is_tuple, is_whole, number, unified, unify
+from .number_types import (
+    C_TYPES,
+    INT,
+    LocalArray,
+    Number,
+    Object,
+    is_tuple,
+    is_whole,
+    name_of,
+    number,
+    unified,
+    unify,
+)
 from .values import Value, constant, integer, literal
 
 MOST_ELEMENTS = 4096
@@ -133,10 +145,10 @@ class Tables(abc.ABC):
             type = unified(each.type for each in values) if values else INT
             return self._declared(type, shape, values)
         array = _on_host(known)
-        if array.dtype.name not in C_TYPES:
+        if name_of(array.dtype) not in C_TYPES:
             self.refuse(node, f"an array of dtype {array.dtype} has no place in a kernel")
-        flat = tuple(Value(number(array.dtype.name), constant=each) for each in array.ravel().tolist())
-        return self._declared(number(array.dtype.name), array.shape, flat)
+        flat = tuple(Value(number(name_of(array.dtype)), constant=each) for each in array.ravel().tolist())
+        return self._declared(number(name_of(array.dtype)), array.shape, flat)
 
     def _flattened_numbers(self, known: Any, node: ast.AST) -> tuple[tuple[int, ...], tuple[Value, ...]]:
         parts = []

@@ -19,7 +19,7 @@ from .bounds import Form, extreme, operated, symbol
 from .knowledge import INT32, form_of
 from .loops import Range
 from .nested import Nested
-from .number_types import BOOL, C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
+from .number_types import BOOL, INT, ArrayView, LocalArray, Number, Object, c_type_of, is_whole, number
 from .statements import FunctionTranslator
 from .values import Value, integer, literal, tuple_of
 
@@ -192,7 +192,7 @@ class ThreadFunction(FunctionTranslator):
         return self.place(index)
 
     def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
-        c_type = C_TYPES[array.type.dtype.name]
+        c_type = c_type_of(array.type.dtype)
         last = indices[-1] if array.type.is_contiguous and indices else None
         strided = indices if last is None else indices[:-1]
         offsets = (self._offset(array, axis, index, node) for axis, index in enumerate(strided))
@@ -252,9 +252,9 @@ class ThreadFunction(FunctionTranslator):
         """A range whose step is 0 has no elements."""
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or function is None:
             return super().iterated(node)
-        function = self.value(node.func)
         if not function.is_constant or not any(function.constant is each for each in (range, jit.range)):
             return super().iterated(node)
         bounds = [self.number_of(each, "a bound of range()") for each in node.args]
@@ -290,8 +290,8 @@ class ThreadFunction(FunctionTranslator):
     # Shared memory
 
     def array(self, node: ast.expr) -> Value | None:
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            function = self.value(node.func)
+        function = self.function_named(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and function is not None:
             if function.is_constant and function.constant is jit.shared_memory:
                 return self._shared(node)
         return super().array(node)
@@ -323,7 +323,7 @@ class ThreadFunction(FunctionTranslator):
         if not isinstance(type, SharedArray):
             return super().declarations(name, type)
         aligned = f"alignas({type.alignment}) " if type.alignment else ""
-        c_type, extent = C_TYPES[type.dtype.name], type.shape[0]
+        c_type, extent = c_type_of(type.dtype), type.shape[0]
         return [f"{'extern ' if extent is None else ''}{aligned}__shared__ {c_type} {name}[{extent or ''}];"]
 
     # Calls
@@ -496,7 +496,7 @@ class Parameters:
         if isinstance(type, Number):
             self.texts, self.argument = [f"{type.c_type} {name}"], name
             return
-        item = C_TYPES[type.dtype.name]
+        item = c_type_of(type.dtype)
         shape = [f"shape{axis}_{name}" for axis in range(type.ndim)]
         strides = [f"stride{axis}_{name}" for axis in range(type.ndim)]
         self.texts = [f"{item} {'' if type.is_writable else 'const '}*{name}", *(f"int64_t {each}" for each in shape)]

@@ -28,6 +28,17 @@ inline double rounded_above(double x, double scale) {
   return fabs(y) < 0x1p53 ? nearest_integer(y, fma(-y, scale, x)) * scale : x;
 }
 
+// round(x, -digits) of integers with 10 to the power of the digits: the nearest multiple of it, of two the even one.
+inline uint64_t nearest_multiple(uint64_t x, uint64_t unit) {
+  const uint64_t above = x % unit, below = x - above, missing = unit - above;
+  const bool is_up = above > missing || (above == missing && below / unit % 2 != 0);
+  return is_up ? below + unit : below;
+}
+inline uint64_t rounded_above(uint64_t x, uint64_t unit) { return nearest_multiple(x, unit); }
+inline int64_t rounded_above(int64_t x, uint64_t unit) {
+  return x < 0 ? (int64_t)(0 - nearest_multiple(0 - (uint64_t)x, unit)) : (int64_t)nearest_multiple((uint64_t)x, unit);
+}
+
 inline bool is_close(double a, double b, double relative, double absolute) {
   if (a == b) return true;
   const double difference = fabs(a - b), larger = fmax(fabs(a), fabs(b));

@@ -66,6 +66,22 @@ inline int64_t floor_divided(int64_t& failed, int64_t a, int64_t b) {
 }
 inline double floor_divided(int64_t& failed, double a, double b) { return floor_divide(a, divisor(failed, b)); }
 
+/// Integers, which Python rounds only once where they have more digits than a float.
+inline double quotient(int64_t& failed, int64_t a, int64_t b) {
+  constexpr int64_t kMost = 1ll << 53;
+  fail_if(failed, b == 0);
+  fail_if(failed, a < -kMost || a > kMost || b < -kMost || b > kMost, kIsLong);
+  return (double)a / (double)b;
+}
+
+/// The order of an integer and a float by their values: below 0, 0 or above it, and NaN for NaN.
+inline double order(int64_t a, double b) {
+  const double rounded = (double)a;
+  if (rounded != b) return rounded < b ? -1.0 : rounded > b ? 1.0 : NAN;
+  return b < 0x1p63 ? (double)(a - (int64_t)b) : -1.0;
+}
+inline bool is_equal(int64_t a, complex<double> b) { return order(a, b.real()) == 0 && b.imag() == 0; }
+
 // Conversions that raise an exception where the number has no place in the type.
 template <class T> inline T fitting(int64_t& failed, int64_t x) {
   const T result = (T)x;

@@ -29,12 +29,13 @@ template <class T>
 inline __attribute__((always_inline)) void add_tile(const T* a, const T* b, int64_t rows, T* c) {
   constexpr int64_t kWidth = kPanelBytes / static_cast<int64_t>(sizeof(T));
   constexpr int64_t kHalf = kWidth / 2;
+  using Wrapping = decltype(T{} + 0U);  // a product of two uint16 does not fit the int that they are promoted to
   for (int64_t half = 0; half < kWidth; half += kHalf) {
     T sums[kTileRows][kHalf] = {};
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t r = 0; r < kTileRows; ++r)
         for (int64_t j = 0; j < kHalf; ++j)
-          sums[r][j] = static_cast<T>(sums[r][j] + a[k * kTileRows + r] * b[k * kWidth + half + j]);
+          sums[r][j] = static_cast<T>(sums[r][j] + Wrapping{a[k * kTileRows + r]} * b[k * kWidth + half + j]);
     for (int64_t r = 0; r < kTileRows; ++r)
       for (int64_t j = 0; j < kHalf; ++j)
         c[r * kWidth + half + j] = static_cast<T>(c[r * kWidth + half + j] + sums[r][j]);

@@ -1,26 +1,38 @@
 """Compares translated Python functions with Python: python tests/fuzz/functions --seconds 60 [--seed N].
 
 Writes random functions of numbers: expressions, assignments also within expressions, branches, loops, tuples, local
-arrays, helpers that read, change and replace them. Each one is translated, compiled for the CPU and compared with Python's own results, element by element. Some are hostile: calls,
-types and syntax that have no kernel, which must be refused by a TranslationError. The exit code is 1 after a finding;
-a crash ends the process. --case SEED:NUMBER runs one function again and prints it.
+arrays, helpers that read, change and replace them. Each one is translated, compiled for the CPU and compared with
+Python's own results, element by element. Those of unsigned numbers, whose arithmetic is not Python's, are compared with
+a translation that knows no bounds of integers and checks every index, and those of slices with apply_along_axis of
+NumPy. Some are hostile: calls, types and syntax that have no kernel, which must be refused by a TranslationError. The
+exit code is 1 after a finding; a crash ends the process. --case SEED:NUMBER runs one function again and prints it.
 """
 
 import argparse
+import contextlib
 import linecache
 import math
 import random
 import sys
 import time
+import unittest.mock
 import warnings
 
 import numpy as np
 
 import iruka
+from iruka._translate.calls import Calls
+from iruka._translate.loops import Range
 from iruka.errors import TranslationError
 
 FLOATS = [0.0, 1.0, -1.0, 0.5, -2.5, 3.25, 7.0, -11.75, 1e-3, 40.0]
 INTEGERS = [0, 1, -1, 2, -2, 3, 5, -7, 10, 100]
+UNSIGNED = {
+    "uint8": [0, 1, 2, 3, 7, 12, 200, 255],
+    "uint16": [0, 1, 2, 3, 7, 300, 4000],
+    "uint32": [0, 1, 2, 3, 7, 300, 70_000],
+    "uint64": [0, 1, 2, 3, 7, 200, 2**60, 2**62, 2**63 - 1, 2**63, 2**64 - 3, 2**64 - 1],
+}  # values whose differences are short enough for ranges
 NAMES = ("a", "b", "c", "d")
 HOSTILE = [
     "[{0}][0]", "{{1: {0}}}[1]", "str({0})", "open({0})", "({0}).foo", "print({0})", "{0}[0]", "(x for x in {0})",
@@ -34,8 +46,8 @@ HOSTILE = [
 class Writer:
     """Writes one function whose numbers stay small enough for 64 bits and exact comparisons."""
 
-    def __init__(self, choice, whole):
-        self.choice, self.whole = choice, whole
+    def __init__(self, choice, whole, unsigned=False):
+        self.choice, self.whole, self.unsigned = choice, whole, unsigned
         self.lines, self.depth, self.loops, self.fresh = [], 1, 0, 0
         self.known, self.arrays = ["x", "y"], []
 
@@ -54,6 +66,8 @@ class Writer:
             return f"({a} {self.choice.choice(['+', '-', '*'])} {b})"
         if pick < 0.48:
             return self.named(a)
+        if self.unsigned and pick < 0.56:
+            return self.looked_up(a)
         if pick < 0.51 and self.arrays:
             value = f"({a}) % 1009"
             helper = self.choice.choice(["put", "fresh", "rotated", "reads"])
@@ -78,6 +92,16 @@ class Writer:
             return f"(({a}) {self.choice.choice(['&', '|', '^'])} ({b}))"
         return f"({a} % 5) ** {self.choice.choice(['0', '1', '2', '3'])}"
 
+    def looked_up(self, value):
+        """An element at a place that is made of unsigned numbers, and may be none."""
+        index = self.choice.choice([value, "u", "u - w", "w - u", "u + w"])
+        return self.choice.choice([
+            f"TABLE[{index}]", f"(TABLE[{index}] if {index} < 4 else 7)", f"TABLE[min({index}, 3)]",
+            f"(TABLE[{index}] if 0 <= {index} <= 3 else {index} % 5)", f"TABLE[({index}) >> {self.choice.choice([1, 7, 60, 62])}]",
+            f"TABLE[({index}) & 3]", f"TABLE[({index}) % {self.choice.choice([4, 5])}]", f"(({index}) // {self.choice.choice([3, -4])})",
+            f"TABLE[max({index}, 2)]", f"TABLE[int({index})]", f"(TABLE[int({index})] if int({index}) < 4 else 1)",
+        ])  # fmt: skip
+
     def named(self, value):
         """An assignment within an expression, to a name that has a value whether it is computed or not."""
         name = self.choice.choice([each for each in self.known if each.isidentifier() and not each.startswith("k")])
@@ -90,7 +114,8 @@ class Writer:
         if pick < 0.5:
             return f"({test})"
         if pick < 0.65:
-            return f"({b} < {a} <= {self.expression(0)})"
+            middle = self.named(a) if self.choice.random() < 0.3 else a
+            return f"({b} < {middle} <= {self.expression(0)})"
         if pick < 0.8 and depth:
             return f"({self.condition(depth - 1)} {self.choice.choice(['and', 'or'])} {self.condition(depth - 1)})"
         if pick < 0.9:
@@ -153,6 +178,9 @@ class Writer:
         bounds = self.choice.choice(["4", "1, 5", "6, 0, -2", "abs(int(x)) % 4", "-2, abs(int(y)) % 3"])
         items = ", ".join(self.expression(self.choice.randint(0, 1)) for _ in range(self.choice.randint(1, 6)))
         kinds = [f"for {name} in range({bounds}):"] * 3 + [f"for {name} in (x, y, 3):", f"for {name} in ({items},):"]
+        if self.unsigned:
+            start, step = self.choice.choice(["u", "w", "u - w", "u % 4"]), self.choice.choice(["", ", 2"])
+            kinds += [f"for {name} in range({start}, {self.choice.choice([4, 9])}{step}):"] * 3
         kinds.append(f"for {name}, _ in enumerate(({self.number()}, {self.number()})):")
         kinds.append(f"for {name}, _ in zip(({items},), (y, x, 1, 2)):")
         if self.arrays:
@@ -160,7 +188,7 @@ class Writer:
         self.line(self.choice.choice(kinds))
         self.loops += 1
         known = list(self.known)
-        self.known = [*self.known, name]
+        self.known = [*self.known, name, f"TABLE[{name}]"] if self.unsigned else [*self.known, name]
         self.block(self.choice.randint(1, 2))
         self.known = known
         self.loops -= 1
@@ -190,10 +218,14 @@ class Writer:
             self.array()
         self.statements(self.choice.randint(1, 5))
         self.line(f"return {self.result()}")
-        return "\n".join(["def written(x, y):", *self.lines, ""])
+        own = ["    u, w = x, y"] if self.unsigned else []
+        return "\n".join(["def written(x, y):", *own, *self.lines, ""])
 
 
 HELPER = """
+TABLE = np.array([5, 8, 13, 21])
+
+
 def helper(p, q):
     if p > q:
         return p - q
@@ -277,6 +309,75 @@ def difference(text, number, choice, whole):
     return f"differs as {dtype}: {[(x[k].item(), y[k].item(), found[k].item(), expected[k]) for k in places]}"
 
 
+@contextlib.contextmanager
+def without_bounds():
+    """Translations that know no bounds of integers, so that they check every index and every step."""
+    with contextlib.ExitStack() as stack:
+        for owner, name, value in (
+            (Calls, "place_in", None), (Calls, "plain_text", ""), (Range, "ends_before_overflow", False)
+        ):  # fmt: skip
+            stack.enter_context(unittest.mock.patch.object(owner, name, lambda *_, value=value: value))
+        yield
+
+
+def outcome(function, x, y):
+    """The result for each pair of elements, or the name of the exception."""
+    kernel = iruka.vectorize(target="cpu")(function)
+
+    def of_one(*pair):
+        try:
+            return kernel(*pair).item()
+        except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
+            return type(error).__name__
+
+    return [of_one(*pair) for pair in zip(x, y, strict=True)]
+
+
+def difference_of_bounds(text, number, choice):
+    """Whether what is known of unsigned numbers changes a result."""
+    dtype = choice.choice(list(UNSIGNED))
+    x, y = (np.array(choice.choices(UNSIGNED[dtype], k=16), dtype) for _ in range(2))
+    function = made(text, number)
+    try:
+        found = outcome(function, x, y)
+        with without_bounds():
+            expected = outcome(function, x, y)
+    except TranslationError:  # many have numbers of no common type
+        return None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    wrong = [k for k in range(len(x)) if found[k] != expected[k] and found[k] == found[k]]
+    return (
+        wrong
+        and f"bounds change it as {dtype}: {[(x[k].item(), y[k].item(), found[k], expected[k]) for k in wrong[:3]]}"
+    )
+
+
+def difference_of_slices(text, number, choice, whole):
+    """Whether apply_along_axis gives other results than NumPy's, which calls the function with NumPy's scalars."""
+    dtype = choice.choice(["int64", "int32", "uint8"]) if whole else choice.choice(["float64", "float32"])
+    x = np.array(choice.choices(INTEGERS if whole else FLOATS, k=48)).astype(dtype).reshape(24, 2)
+    scope = made(text + "\n\ndef sliced(v):\n    return written(v[0], v[1])\n", number).__globals__
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            expected = np.apply_along_axis(scope["sliced"], 1, x)
+            found = iruka.asnumpy(iruka.apply_along_axis(scope["sliced"], 1, x))
+    except (ZeroDivisionError, OverflowError, ValueError, TypeError, IndexError, AttributeError, MemoryError):
+        return None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if found.dtype != expected.dtype:
+        return f"differs in slices of {dtype}: {found.dtype}, not {expected.dtype}"
+    close = np.isclose(found, expected, rtol=1e-9 if expected.dtype != np.float32 else 1e-4, atol=1e-9, equal_nan=True)
+    places = np.flatnonzero(~close)[:3]
+    return (
+        None
+        if close.all()
+        else f"differs in slices of {dtype}: {[(*x[k].tolist(), found[k], expected[k]) for k in places]}"
+    )
+
+
 def hostile(text, choice, number):
     """A function with something that has no kernel: it is refused, or computed; nothing else may happen."""
     lines = text.splitlines()
@@ -305,8 +406,13 @@ def hostile(text, choice, number):
 def run_case(seed, number, show=False):
     choice = random.Random(f"{seed}:{number}")
     whole = choice.random() < 0.5
-    text = HELPER + Writer(choice, whole).text()
-    if choice.random() < 0.25:
+    is_unsigned = whole and choice.random() < 0.3
+    text = HELPER + Writer(choice, whole, is_unsigned).text()
+    if is_unsigned:
+        found = difference_of_bounds(text, number, choice)
+    elif choice.random() < 0.25:
+        found = difference_of_slices(text, number, choice, whole)
+    elif choice.random() < 0.25:
         found = hostile(text, choice, number)
     else:
         found = difference(text, number, choice, whole)
