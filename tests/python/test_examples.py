@@ -11,9 +11,11 @@ import linecache
 import pathlib
 import pkgutil
 import re
+import shutil
 
 import numpy as np
 import pytest
+import safetensors.numpy as st
 
 import iruka
 from helpers import run_program as run
@@ -70,6 +72,10 @@ def test_programs_of_the_pages_run(page, tmp_path, monkeypatch):
     picture = np.zeros((8, 9, 3), np.uint8)
     image.imwrite("photo.jpg", iruka.array(picture))
     image.imwrite("scan.png", iruka.array(picture))
+    weights = {"0.weight": (32, 8), "0.bias": 32, "2.weight": (4, 32), "2.bias": 4}
+    st.save_file({name: np.ones(shape, np.float32) for name, shape in weights.items()}, "net.safetensors")
+    for name, file in (("net.pt", "state_dict.pt"), ("checkpoint.pt", "checkpoint.pt")):
+        shutil.copy(ROOT / "tests" / "data" / "nn" / file, name)
     run_blocks(page, {"data": image.imencode("png", iruka.array(picture))})
 
 
@@ -162,7 +168,6 @@ def test_voxel_network(tmp_path, rng):
 
 def test_volume_network(tmp_path, rng):
     """Slices through a network of weights in a file, and a picture whose kernel calls a network."""
-    st = pytest.importorskip("safetensors.numpy")
     shapes = {"0.weight": (7, 5), "0.bias": 7, "2.weight": (2, 7), "2.bias": 2}
     st.save_file(
         {k: rng.normal(size=shape).astype("float32") for k, shape in shapes.items()}, tmp_path / "w.safetensors"
