@@ -44,7 +44,8 @@ nb::object converted(const nn::Value& value) {
 }  // namespace
 
 void bind_nn(nb::module_& parent) {
-  nb::module_ module = parent.def_submodule("_nn", "Readers of files, and networks as kernels; iruka.nn gives them defaults.");
+  nb::module_ module =
+      parent.def_submodule("_nn", "Readers of files, and networks as kernels; iruka.nn gives them defaults.");
   module.def(
       "load_file",
       [](const nb::bytes& path, nb::handle device_like) {
