@@ -370,6 +370,7 @@ void DispatchedCall::launch() {
   launch.prepare();
   if (launch.is_brief()) {
     note_begin_of_call();
+    const KeepsGil keeps(*this);
     launch.run();
   } else {
     hold_memory();

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "fixed_list.h"
+#include "interrupts.h"
 #include "jit/kernel_launch.h"
 #include "kernel_dispatcher.h"
 
@@ -18,7 +19,7 @@ struct GivenArguments {
 
 /// Small launches cost less than a microsecond: operands refer to the memory of Python's objects, outputs are made by
 /// NumPy, and the GIL is given away only for launches that are not brief.
-class DispatchedCall {
+class DispatchedCall final : GilKeeper {
  public:
   DispatchedCall(const KernelDispatcher& dispatcher, const GivenArguments& given)
       : dispatcher_(dispatcher), given_(given) {}
@@ -62,7 +63,7 @@ class DispatchedCall {
   bool find_kernel();
   InputTypes input_types() const;
   bool is_for(const DispatchedKernel& kernel) const;
-  void hold_memory();
+  void hold_memory() override;
   bool convert_inputs();
   bool replace_by_copy(size_t k);
   bool match_shapes();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "convert.h"
 #include "core/fork.h"
@@ -66,7 +67,22 @@ bool raised_on_main_thread() {
   return raised;
 }
 
+thread_local GilKeeper* keeper = nullptr;
+
+/// Whether Ctrl-C ends this thread's call.
+bool is_requested() noexcept {
+  if (is_main_thread()) return raised_on_main_thread();
+  if (begin_of_call == 0) return false;  // a thread of the library's own
+  if (last_interrupt.load(std::memory_order_relaxed) > begin_of_call) return has_default_handler();
+  listen();
+  return false;
+}
+
 }  // namespace
+
+KeepsGil::KeepsGil(GilKeeper& call) : outer_(std::exchange(keeper, &call)) {}
+
+KeepsGil::~KeepsGil() { keeper = outer_; }
 
 void note_begin_of_call() {
   if (is_main_thread()) return;
@@ -77,10 +93,14 @@ void note_begin_of_call() {
 // Called at intervals while a kernel runs.
 bool interrupt_requested() noexcept {
   if (!can_call_python()) return false;
-  if (is_main_thread()) return raised_on_main_thread();
-  if (begin_of_call == 0) return false;  // a thread of the library's own
-  if (last_interrupt.load(std::memory_order_relaxed) > begin_of_call) return has_default_handler();
-  listen();
+  if (!keeper) return is_requested();
+  keeper->hold_memory();  // handlers and other threads may change its arrays
+  if (is_requested()) return true;
+  const int64_t begin = begin_of_call;
+  {
+    const GilRelease others_run;
+  }  // the call takes longer than it was expected to
+  begin_of_call = begin;
   return false;
 }
 

@@ -46,7 +46,6 @@ struct KernelText {
   bool sees_index = false;
   bool asserts = false;  ///< whether the body calls assert(), whose failure reports the element
   bool sees_indexer = false;
-  bool has_loops = true;  ///< whether a body or a function that it may call has one
   BodyWeight weight = BodyWeight::heavy;
 
   const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }

@@ -51,28 +51,21 @@ bool has_raw(const jit::KernelText& text) {
   return false;
 }
 
-bool loops(std::string_view code) {
-  return std::ranges::any_of(std::array{"for", "while", "goto"},
-                             [&](const char* word) { return jit::mentions(code, word); });
-}
-
-bool has_loops(const ElementwiseKernel::State& state) {
-  const auto in_body = [](const jit::BodyText& each) { return loops(each.body); };
-  return std::ranges::any_of(jit::bodies_of(state.text), in_body) || loops(state.text.loop_prep) ||
-         loops(state.text.after_loop) || std::ranges::any_of(jit::with_included(state.text.preamble), loops) ||
-         holds_in_headers(state, loops);
-}
-
 jit::BodyWeight weight_of(const ElementwiseKernel::State& state) {
   constexpr size_t kGreatDeal = 800;
   const jit::KernelText& text = state.text;
+  const auto loops = [](std::string_view code) {
+    return std::ranges::any_of(std::array{"for", "while", "goto"},
+                               [&](const char* word) { return jit::mentions(code, word); });
+  };
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
   // The library's own gathers and scatters: an element's place, from indices that are loaded.
   if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation))
     return jit::BodyWeight::gather;
   // The length of a preamble does not count: it may have functions that this body does not call.
   const auto helpers = jit::with_included(text.preamble);
-  if (!text.stages.empty() || has_raw(text) || has_frame || text.has_loops || text.operation.size() > kGreatDeal)
+  if (!text.stages.empty() || has_raw(text) || has_frame || loops(text.operation) ||
+      std::ranges::any_of(helpers, loops) || holds_in_headers(state, loops) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
   const bool calls = jit::has_calls(text.operation) || std::ranges::any_of(helpers, jit::has_calls) ||
                      holds_in_headers(state, jit::has_calls);
@@ -130,7 +123,6 @@ std::shared_ptr<ElementwiseKernel::State> jit::make_kernel_state(KernelText text
   if (state->includes)
     for (const auto& header : state->includes->originals) note_text(*header);
   for (const std::string& option : options.options) state->may_name_narrow_types |= jit::may_name_narrow_types(option);
-  state->text.has_loops = has_loops(*state);
   state->text.weight = weight_of(*state);
   state->options = std::move(options);
   state->placeholders = jit::placeholders_of(state->text);

@@ -529,8 +529,7 @@ void KernelLaunch::prepare() {
 
 bool KernelLaunch::is_brief() const {
   if (count_ == 0) return true;
-  // A loop can take longer than the elements before it.
-  if (!found_ || policy_.has_grid || kernel_.text.has_loops) return false;
+  if (!found_ || policy_.has_grid) return false;
   const double unit_cost = found_->cost.nanoseconds();
   return unit_cost > 0 && unit_cost * static_cast<double>(unit_count()) < kBriefNanoseconds;
 }

@@ -71,7 +71,7 @@ class KernelLaunch {
 
   /// Packs the arguments. Raises OverflowError and TypeError for numbers that their parameters do not hold.
   void prepare();
-  /// Whether run() takes at most about two microseconds, without compiling or other threads.
+  /// Whether run() is expected to take at most two microseconds, without compiling or other threads.
   bool is_brief() const;
   /// Raises CompileError, and DeviceError that names the kernel.
   void run() {
