@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
 from .functions import DeviceFunction
 from .network import Network, Report
@@ -28,11 +28,13 @@ class Keys(NamedTuple):
 def as_parameter(value, dtype, device) -> ndarray:
     """A copy that nobody writes to: networks are compiled with the weights of the first call."""
     value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
-    if isinstance(value, (list, tuple, numbers.Number, numpy.ndarray, numpy.generic)):
+    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
         array = _core.as_array(numpy.array(value, dtype), device)  # the host casts without compiling
     else:
-        given = value if isinstance(value, ndarray) else _core.as_array(value, None)
-        array = given.to_device(device).astype(dtype, copy=True)
+        given = value if isinstance(value, ndarray) else from_dlpack(value)
+        array = given.to_device(device)
+        is_copy = given.device.name != array.device.name
+        array = array.astype(dtype, copy=not is_copy)
     array.flags.writeable = False
     return array
 
@@ -78,7 +80,7 @@ class Module:
     def _share(self, name: str, tensor) -> None:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
         tensor = tensor.detach()
-        array = _core.as_array(tensor, None)
+        array = from_dlpack(tensor)
         if array.dtype.name not in _FLOATS:
             array = array.astype("float32")
         self._parameters[name] = array.view()
