@@ -90,7 +90,9 @@ int checked_axis(const Plan& plan, const Array& x, int64_t axis) {
                      ", but the array has shape " + to_string(x.shape()));
   if (is_complex(x.dtype()))
     throw TypeError(std::string("nn.Perceptron: expected real numbers, not ") + name(x.dtype()));
-  ops::check_device("x", x, *plan.device);
+  if (&x.device() != plan.device)
+    throw ValueError("nn.Perceptron: the array is on " + x.device().name() + ", but the weights are on " +
+                     plan.device->name() + "; to_device() moves the one, to() of a module the others");
   return at;
 }
 

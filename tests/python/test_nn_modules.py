@@ -375,6 +375,44 @@ def test_layers_without_bias_and_containers(rng):
         network.tail
 
 
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = perceptron(5, 9, 5)
+        self.scale = 2
+
+    def forward(self, x):
+        return x + self.scale * self.body(x)
+
+
+def test_a_class_with_a_forward_of_its_own(rng):
+    residual = Residual()
+    head = nn.Linear(5, 3)
+    network = nn.Sequential(residual, head)
+    x = iruka.asarray(rng.standard_normal((7, 5)).astype(np.float32))
+    inner = host(x) + 2 * reference(residual.body, host(x))
+    check(residual(x), inner)
+    check(network(x), inner @ host(head.weight).T + host(head.bias))
+    assert list(network.state_dict()) == [
+        *(f"0.body.{name}" for name in ("0.weight", "0.bias", "2.weight", "2.bias")),
+        "1.weight",
+        "1.bias",
+    ]
+    check(pickle.loads(pickle.dumps(network))(x), host(network(x)))
+    assert "by the forward() of Residual" in str(network)
+    for call in (network.map, network.report, residual.map, lambda x: network.as_function("net")):
+        with pytest.raises(TypeError, match=r"Residual has a forward\(\) of its own, of which no kernel is made"):
+            call(x)
+    residual.body = perceptron(5, 4, 5)
+    check(residual(x), host(x) + 2 * reference(residual.body, host(x)))
+    outer = nn.Sequential(nn.Sequential({"act": activation("tanh")}))
+    check(outer(x), np.tanh(host(x)))
+    outer[0].act = activation("sigmoid")
+    check(outer(x), sigmoid(host(x)))
+    with pytest.raises(NotImplementedError, match=r"nn.Module has no forward\(\)"):
+        nn.Module()(x)
+
+
 def test_wrong_shapes_and_arguments_are_named():
     network = perceptron(6, 11, 4)
     with pytest.raises(ValueError, match=r"expected 6 features along axis -1, but the array has shape \(3, 5\)"):

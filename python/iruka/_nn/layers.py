@@ -217,12 +217,13 @@ class Sequential(Module):
     Up to 16 layers of at most 256 numbers run as one kernel, in which a point's numbers never go to memory.
     """
 
+    role = "sequence"
+
     def __init__(self, *modules) -> None:
         super().__init__()
         is_mapping = len(modules) == 1 and isinstance(modules[0], Mapping)
         named = modules[0].items() if is_mapping else ((str(k), module) for k, module in enumerate(modules))
-        self._children: dict[str, Module] = dict(named)
-        for name, module in self._children.items():
+        for name, module in named:
             if not isinstance(module, Module):
                 raise TypeError(
                     f"nn.Sequential: {name!r} is no module of iruka.nn, but {type(module).__name__};"
@@ -230,9 +231,7 @@ class Sequential(Module):
                 )
             if not name or "." in name:
                 raise ValueError(f"nn.Sequential: {name!r} cannot be the name of a module: it is empty or has a dot")
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        return iter(self._children.items())
+            self._children[name] = module
 
     def __len__(self) -> int:
         return len(self._children)
@@ -248,9 +247,3 @@ class Sequential(Module):
         if not -len(names) <= key < len(names):
             raise IndexError(f"nn.Sequential: index {key} is out of range for {len(names)} modules")
         return self._children[names[key]]
-
-    def __getattr__(self, name: str):
-        children = vars(self).get("_children", {})
-        if name in children:
-            return children[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

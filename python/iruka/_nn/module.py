@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -11,9 +10,10 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
 from .functions import DeviceFunction
-from .network import Network, Report
+from .network import Network, Report, note_new_structure
 
 _FLOATS = ("float32", "float64")
 
@@ -28,11 +28,13 @@ class Keys(NamedTuple):
 def as_parameter(value, dtype, device) -> ndarray:
     """A copy that nobody writes to: networks are compiled with the weights of the first call."""
     value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
-    if isinstance(value, (list, tuple, numbers.Number, numpy.ndarray, numpy.generic)):
+    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
         array = _core.as_array(numpy.array(value, dtype), device)  # the host casts without compiling
     else:
-        given = value if isinstance(value, ndarray) else _core.as_array(value, None)
-        array = given.to_device(device).astype(dtype, copy=True)
+        given = value if isinstance(value, ndarray) else from_dlpack(value)
+        array = given.to_device(device)
+        is_copy = given.device.name != array.device.name
+        array = array.astype(dtype, copy=not is_copy)
     array.flags.writeable = False
     return array
 
@@ -62,11 +64,15 @@ class Module:
 
     A call gives the network's result for a batch `(..., in_features)`; map() has the features along any axis. Networks
     are for evaluation: there are no gradients, and Dropout does nothing.
+
+    A class of one's own assigns modules to attributes after super().__init__(), and has a method forward(x), which
+    calls them; each is a kernel of its own then.
     """
 
-    role = "container"  # or what a layer does: "linear", "activation", "identity"
+    role = ""  # what kernels are made of: "linear", "activation", "identity" and "sequence" of those
 
     def __init__(self) -> None:
+        self._children: dict[str, Module] = {}
         self._parameters: dict[str, ndarray] = {}
         self._shared: dict[str, Any] = {}  # tensors of torch whose memory parameters use
         self._network = Network(self)
@@ -78,7 +84,7 @@ class Module:
     def _share(self, name: str, tensor) -> None:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
         tensor = tensor.detach()
-        array = _core.as_array(tensor, None)
+        array = from_dlpack(tensor)
         if array.dtype.name not in _FLOATS:
             array = array.astype("float32")
         self._parameters[name] = array.view()
@@ -87,7 +93,7 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules of which this one consists, and their names."""
-        return iter(())
+        return iter(self._children.items())
 
     def children(self) -> Iterator[Module]:
         """The modules of which this one consists."""
@@ -177,11 +183,33 @@ class Module:
         """Returns this module, which is always evaluated."""
         return self
 
-    def __call__(self, x) -> ndarray:
-        """The network of a batch `(..., in_features)`."""
+    def __call__(self, *args, **kwargs):
+        """The network of a batch `(..., in_features)`: what forward() gives."""
+        return self.forward(*args, **kwargs)
+
+    def forward(self, x) -> Any:
+        """The network of a batch."""
         return self._network.call(x)
 
-    forward = __call__
+    _forward_of_kernels = forward  # a class whose forward is another one has its own
+
+    def __setattr__(self, name: str, value) -> None:
+        if not isinstance(value, Module):
+            if "_children" in vars(self):
+                self._children.pop(name, None)
+            object.__setattr__(self, name, value)
+            return
+        if "_children" not in vars(self):
+            raise AttributeError(f"nn.{type(self).__name__}: super().__init__() comes before modules are assigned")
+        vars(self).pop(name, None)
+        self._children[name] = value
+        note_new_structure()
+
+    def __getattr__(self, name: str):
+        children = vars(self).get("_children", {})
+        if name in children:
+            return children[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:
         """The network of each point of an array of any shape and layout, whose features lie along `axis`.

@@ -52,19 +52,40 @@ class Part(NamedTuple):
     names: str
 
 
+_structures = 0  # how often a module was assigned to another one's attribute
+
+
+def note_new_structure() -> None:
+    """Lets every network look again of which modules it consists."""
+    global _structures
+    _structures += 1
+
+
 class Network:
     """What a module's calls run."""
 
     def __init__(self, module) -> None:
         self._module = module
-        self._leaves: list[tuple[str, Any]] | None = None
+        self._structure = -1
+        self._leaves: list[tuple[str, Any]] = []
+        self._own_forward = ""  # the class of a module with a forward() of its own, of which no kernel is made
         self._made: tuple[Any, dict] = (None, {})
 
     def leaves(self) -> list[tuple[str, Any]]:
         """Every layer and its name."""
-        if self._leaves is None:
-            self._leaves = [pair for pair in self._module.named_modules() if pair[1].role != "container"]
+        if self._structure != _structures:
+            structure, modules = _structures, list(self._module.named_modules())
+            kinds = [type(m) for _, m in modules if not m.role or type(m).forward is not type(m)._forward_of_kernels]
+            self._own_forward = kinds[0].__name__ if kinds else ""
+            self._leaves = [pair for pair in modules if pair[1].role != "sequence"]
+            self._made = (None, {})
+            self._structure = structure
         return self._leaves
+
+    def own_forward(self) -> str:
+        """The name of a class with a forward() of its own among the modules; '' without one."""
+        self.leaves()
+        return self._own_forward
 
     def _perceptrons(self) -> dict:
         """Those made with the present parameters."""
@@ -84,9 +105,9 @@ class Network:
     def parts(self, is_feature_axis, what: str) -> list[Part]:
         """Layers that run together. is_feature_axis(dim): whether a softmax along it is one of a point's numbers."""
         parts: list[Part] = []
+        if self.own_forward():
+            raise TypeError(f"{what}: {self.own_forward()} has a forward() of its own, of which no kernel is made")
         for name, leaf in self.leaves():
-            if leaf.role not in ("linear", "activation", "identity"):
-                raise TypeError(f"{what}: {name!r} is a {type(leaf).__name__}, which no kernel is made of")
             is_apart = getattr(leaf, "kind", "") == "softmax" and not is_feature_axis(leaf.dim)
             if not parts or is_apart or parts[-1].axis is not None:
                 parts.append(Part([leaf], leaf.dim if is_apart else None, name))
@@ -126,7 +147,13 @@ class Network:
             raise type(error)(f"{what}: {error}") from None
 
     def call(self, x) -> ndarray:
-        """Module.__call__."""
+        """Module.forward()."""
+        if self.own_forward():
+            if self._module.role != "sequence":
+                raise NotImplementedError(f"nn.{type(self._module).__name__} has no forward()")
+            for child in self._module.children():
+                x = child(x)
+            return x
         x = self._array(x, "nn.Module")
         last = x.ndim - 1
         if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
@@ -207,6 +234,8 @@ class Network:
         """The last line of a table."""
         arrays = [array for _, leaf in self.leaves() for array in leaf._parameters.values()]
         where = f", {arrays[0].dtype.name} on {arrays[0].device.name}" if arrays else ""
+        if self.own_forward():
+            return f"by the forward() of {self.own_forward()}" + where
         if not any(leaf.role == "linear" for _, leaf in self.leaves()):
             return "one kernel" + where
         try:

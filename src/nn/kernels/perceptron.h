@@ -7,7 +7,8 @@
 
 #include "nn/kernels/activations.h"
 
-// A GPU's registers have no addresses: loops over local arrays are unrolled there. Clang's own choice is best on a CPU.
+// A GPU's registers have no addresses: loops over local arrays are unrolled there. On a CPU short code is as fast, and
+// compiles sooner.
 #ifdef __CUDA_ARCH__
 #define IRUKA_UNROLL _Pragma("unroll")
 #define IRUKA_UNROLL_SHORT _Pragma("unroll(kWidth <= 256 ? kWidth : 1)")
@@ -39,7 +40,11 @@ template <int kCount, class F> IRUKA_INLINE void load_weights(const F* from, F* 
 /// The sums of one group of kCount outputs.
 template <int kIn, int kCount, class F> IRUKA_INLINE void sum_group(const F* group, const F* in, F* sum) {
   load_weights<kCount>(group, sum);
-  IRUKA_UNROLL
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#else
+#pragma clang loop unroll_count(kIn <= 4 ? 4 : 1)
+#endif
   for (int c = 0; c < kIn; ++c) {
 #ifdef __CUDA_ARCH__
     F weight[kCount];
@@ -66,7 +71,10 @@ inline void dense(const F* __restrict__ weights, const F* __restrict__ parameter
   constexpr int kWhole = kOut / kGroup * kGroup;
 #ifdef __CUDA_ARCH__
   // Beyond a thousand products the instructions no longer fit the cache; then `out` lies in memory.
-#pragma unroll(kIn* kOut <= 1024 ? kOut : 1)
+  constexpr int kUnrolled = kIn * kOut <= 1024 ? kOut : 1;
+#pragma unroll(kUnrolled)
+#else
+#pragma clang loop unroll(disable)
 #endif
   for (int first = 0; first < kWhole; first += kGroup)
     dense_group<Activation, kIn, kGroup>(weights, parameters, first, in, out);
@@ -119,9 +127,9 @@ template <class First, class Second, int kIn, int kHidden, int kOut, class F>
 inline void dense_pair(const F* __restrict__ weights, const F* __restrict__ parameters, const F* __restrict__ next,
                        const F* __restrict__ next_parameters, const F* in, F* out) {
 #ifdef __CUDA_ARCH__
-  constexpr int kWhole = kHidden / kGroup * kGroup;
+  constexpr int kWhole = kHidden / kGroup * kGroup, kUnrolled = kIn * kHidden <= 256 ? kHidden : 1;
   load_biases<kHidden, kOut>(next, out);
-#pragma unroll(kIn* kHidden <= 256 ? kHidden : 1)
+#pragma unroll(kUnrolled)
   for (int first = 0; first < kWhole; first += kGroup)
     hidden_group<First, kIn, kHidden, kOut, kGroup>(weights, parameters, next, first, in, out);
   if constexpr (kHidden > kWhole)
