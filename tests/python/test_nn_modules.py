@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import iruka
+from fake_driver import needs_fake_driver, run
 from helpers import BFLOAT16, values
 from iruka import nn
 
@@ -627,3 +628,23 @@ def test_from_torch_of_torch_itself(rng):
         with torch.no_grad():
             check(ours(x.numpy()), theirs.double()(x.double()).numpy())
         theirs.float()
+
+
+@needs_fake_driver
+def test_texts_for_gpus_compile():
+    """What the GPU's compiler is given for both layouts, for activations alone and inside a kernel."""
+    run("""
+if not iruka.cuda.is_available():  # NVRTC is missing
+    raise SystemExit
+nn = iruka.nn
+model = nn.Sequential(nn.Linear(8, 32), nn.GELU(), nn.Linear(32, 5), nn.Softmax())
+assert model(np.ones((10, 8), "float32")).shape == (10, 5)
+assert model.map(np.ones((8, 3, 4), "float16"), axis=0).shape == (5, 3, 4)
+assert nn.Sequential(nn.PReLU(8), nn.Tanh())(np.ones((2, 8))).dtype == "float32"
+kernel = model.double().as_function("net").kernel(
+    "float64 x", "float64 y", "double in[8] = {x}, out[5]; net(in, out); y = out[0];", "calls")
+assert kernel(iruka.ones(3)).device.name == "cuda:0"
+assert kernel(iruka.ones(3).to_device("cpu")).device.name == "cpu"
+names = [event.kernel for event in iruka.kernel_history() if event.kind == "compiled" and event.device == "cuda:0"]
+assert names.count("nn_8_32_5") == 2 and names.count("calls") == 1, names
+""")
