@@ -395,7 +395,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
             if (loop := self._loop(tuple(each.dtype for each in arrays))) is not None:
                 return loop.launch(arrays, [], arrays[0].device)
         host = {name: _to_host(value) for name, value in kwargs.items()}
-        return _from_host(super().__call__(*map(_to_host, args), **host))
+        return _from_host(super().__call__(*map(_to_host, args), **host), getattr(self.pyfunc, "__name__", "vectorize"))
 
     def _bound(self, args, kwargs) -> tuple | None:
         """The arguments by position, with the defaults of those that are missing; None where they do not fit."""

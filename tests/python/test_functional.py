@@ -145,3 +145,11 @@ def test_frompyfunc_of_integers_and_objects_is_python():
     assert seen == [1.5, 2.5]
     with pytest.raises(TypeError):
         iruka.frompyfunc(lambda x, y: x, 2, 1)(iruka.array([1.5]))
+
+
+def test_frompyfunc_refuses_results_that_are_no_numbers():
+    for results, kind in (((1, 2), "tuple"), ("text", "str"), (None, "NoneType"), ([1], "list")):
+        for values in ([results], [1, results]):
+            function = iruka.frompyfunc(lambda k, values=values: values[k], 1, 1)
+            with pytest.raises(TypeError, match=f"<lambda>: the function returned a {kind}, and arrays hold numbers"):
+                function(iruka.arange(len(values)))

@@ -98,7 +98,7 @@ class frompyfunc:
 
     def __call__(self, *inputs):
         made = self._by_kernel(inputs)
-        return made if made is not None else _from_host(self._function(*map(_to_host, inputs)))
+        return made if made is not None else _from_host(self._function(*map(_to_host, inputs)), self.__name__)
 
     def _by_kernel(self, inputs: tuple) -> Any:
         """The results by a kernel; None where there is none."""

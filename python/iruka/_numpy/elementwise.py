@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 
 import numpy
 
@@ -83,11 +84,17 @@ def _to_host(value):
     return asnumpy(value) if isinstance(value, ndarray) else value
 
 
-def _from_host(result):
+def _from_host(result, name: str):
+    """NumPy's result of a call of the Python function `name` for each element, as an array of numbers."""
     if isinstance(result, tuple):
-        return tuple(map(_from_host, result))
+        return tuple(_from_host(each, name) for each in result)
     result = numpy.asarray(result)
-    return asarray(numpy.array(result.tolist()) if result.dtype == object else result)
+    if result.dtype != object:
+        return asarray(result)
+    for each in result.flat:
+        if not isinstance(each, (numbers.Number, numpy.number, numpy.bool_)):
+            raise TypeError(f"{name}: the function returned a {type(each).__name__}, and arrays hold numbers alone")
+    return asarray(numpy.array(result.tolist()))
 
 
 def iscomplexobj(x) -> bool:
