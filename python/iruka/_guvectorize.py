@@ -163,7 +163,8 @@ class _Generalized(ArrayFunction):
     def __repr__(self):
         return f"{super().__repr__()[:-1]} of {self.signature}>"
 
-    def call(self, *arguments, out=None, stream=None):
+    def call(self, *arguments, out=None, stream=None, **others):
+        self.refuse_keywords(others)
         inputs, outputs = self.layout
         if len(arguments) == len(inputs) + len(outputs) and out is None:
             arguments, out = arguments[: len(inputs)], arguments[len(inputs) :]
@@ -269,7 +270,13 @@ class _Generalized(ArrayFunction):
 
 
 def guvectorize(
-    signatures, layout: str | None = None, *, target: str = "cpu", nopython: bool = True, cache: bool = False
+    signatures,
+    layout: str | None = None,
+    *,
+    target: str = "cpu",
+    nopython: bool = True,
+    cache: bool = False,
+    fastmath: bool = False,
 ):
     """Numba's decorator: a function of the core dimensions of arrays, which are the last ones, as a function of arrays.
 

@@ -243,6 +243,14 @@ class ArrayFunction(_core.KernelDispatcher):
 
         return tuple(map(dtype_of, arguments))
 
+    def refuse_keywords(self, others: dict[str, Any]) -> None:
+        """Raises TypeError where there are keywords beside those of a call."""
+        if others:
+            raise TypeError(
+                f"{self.__name__}() got an unexpected keyword argument {next(iter(others))!r}; "
+                "it takes out= and stream="
+            )
+
     def fitting_loop(self, arguments: list[Any]) -> Any:
         """The first of the given loops whose inputs take these arguments by the rule 'safe'; None if there is none.
 

@@ -165,8 +165,9 @@ class _Vectorized(ArrayFunction):
         with self._lock:
             return self._loops.setdefault(key, made)
 
-    def call(self, *arguments, out=None, stream=None):
+    def call(self, *arguments, out=None, stream=None, **others):
         """What KernelDispatcher's own call leaves: other objects, kernels that are not made yet, failed elements."""
+        self.refuse_keywords(others)
         if self.nin < len(arguments) <= self.nin + self.nout and out is None:
             arguments, out = arguments[: self.nin], arguments[self.nin :]
         if len(arguments) != self.nin:

@@ -48,8 +48,8 @@ from ._thread_names import (
 from .errors import TypeError, ValueError
 
 
-def rawkernel(*, mode: str = "cuda", device: bool = False) -> Any:
-    """A decorator: a kernel of a Python function that says what one thread does.
+def rawkernel(function: Any = None, *, mode: str = "cuda", device: bool = False) -> Any:
+    """A decorator, with parentheses or without: a kernel of a Python function that says what one thread does.
 
     The function is translated to CUDA C++ for each combination of the arguments' types, and runs on the device of the
     arrays; see docs/jit.md. With device=True it is a function that kernels call. `mode` "cuda" computes floats of the
@@ -65,7 +65,9 @@ def rawkernel(*, mode: str = "cuda", device: bool = False) -> Any:
     """
     if mode not in ("cuda", "numpy"):
         raise ValueError(f"rawkernel: mode must be 'cuda' or 'numpy', not {mode!r}")
-    return lambda function: JitRawKernel(checked_function("rawkernel", function), mode, bool(device))
+    if function is None:
+        return lambda function: JitRawKernel(checked_function("rawkernel", function), mode, bool(device))
+    return JitRawKernel(checked_function("rawkernel", function), mode, bool(device))
 
 
 class JitRawKernel(ThreadFunction):

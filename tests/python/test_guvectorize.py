@@ -455,3 +455,16 @@ def test_a_function_that_raises_sees_the_outputs_as_they_were_given():
         out = np.array([5.0, 5.0])
         added(np.ones(2), out)
         assert out.tolist() == [6, 6]
+
+
+def test_other_keywords_are_refused_by_the_functions_name():
+    @iruka.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", fastmath=True)
+    def copied(x, out):
+        for k in range(len(x)):
+            out[k] = x[k]
+
+    twice = iruka.vectorize(["float64(float64)"])(lambda x: 2 * x)
+    assert copied(np.ones(3)).tolist() == [1, 1, 1]
+    for call, name in ((copied, "copied"), (twice, "<lambda>")):
+        with pytest.raises(TypeError, match=f"^{name}.. got an unexpected keyword argument 'axis'; it takes out="):
+            call(np.ones(3), axis=0)

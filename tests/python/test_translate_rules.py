@@ -310,3 +310,22 @@ def test_loops_over_rows_of_a_tuple():
     out = iruka.zeros(4)
     rows_in_a_kernel[1, 32](iruka.array(a[0]), out)
     np.testing.assert_allclose(out.get(), a[0, 1] * 2 + a[0, 0], rtol=1e-14)
+
+
+def test_inversion_of_a_bool_is_its_negation():
+    positive = iruka.vectorize(["boolean(float64)"])(lambda x: ~(x > 0))
+    assert positive(np.array([1.0, -1.0])).tolist() == [False, True]
+    chosen = iruka.vectorize(["float64(float64, boolean)"])(lambda x, m: x if ~m else 0.0)
+    assert chosen(np.array([1.0, 2.0]), np.array([True, False])).tolist() == [0, 2]
+    inverted = iruka.vectorize(["boolean(boolean)"])(lambda m: np.invert(m))
+    assert inverted(np.array([True, False])).tolist() == [False, True]
+
+    @iruka.jit.rawkernel
+    def marked(m, x):
+        k = iruka.jit.grid(1)
+        if ~m[k]:
+            x[k] = 1
+
+    x = iruka.zeros(2)
+    marked[1, 2](iruka.array([True, False]), x)
+    assert x.tolist() == [0, 1]

@@ -610,3 +610,17 @@ def test_out_by_keyword_is_written_in_place():
         added(x, x, x, out=out)
     with pytest.raises(ValueError, match="read-only"):
         added(x, x, out=np.broadcast_to(np.float32(0), 6))
+
+
+def test_streams_and_arrays_under_numbas_names():
+    cuda = iruka.cuda
+    stream = cuda.stream()
+    x = np.arange(5.0)
+    on_device = cuda.to_device(x, stream=stream)
+    doubled = iruka.vectorize(["float64(float64)"], target="cuda")(lambda a: a * 2)(on_device, stream=stream)
+    stream.synchronize()
+    assert cuda.is_cuda_array(on_device)
+    assert cuda.as_cuda_array(doubled).copy_to_host().tolist() == [0, 2, 4, 6, 8]
+    from iruka.cuda.stream import Stream
+
+    assert Stream is cuda.Stream is cuda.stream.Stream

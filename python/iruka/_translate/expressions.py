@@ -202,8 +202,8 @@ class Expressions(Order, Tables):
         if sign == "~":
             if not is_whole(value.type):
                 self.refuse(node, f"~ takes integers, not {value.type}")
-            if value.type == BOOL:
-                return Value(INT, f"(~{value.as_type(INT)})")
+            if value.type == BOOL:  # NumPy's and Numba's; Python's own, which is -1 or -2, is deprecated
+                return Value(BOOL, f"(!{value.as_type(BOOL)})")
         if is_whole(result):
             result = arithmetic(result, result)
         if sign == "-" and result.kind == "i":

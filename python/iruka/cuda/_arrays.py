@@ -67,20 +67,25 @@ def pinned_array(shape, dtype=numpy.float64, strides=None, order: str = "C") -> 
 
 
 def is_cuda_array(obj) -> bool:
-    """Whether an object shares a GPU's memory by `__cuda_array_interface__`."""
-    return hasattr(obj, "__cuda_array_interface__")
+    """Whether an object is an array of a device: Iruka's, or one with `__cuda_array_interface__`."""
+    return isinstance(obj, ndarray) or hasattr(obj, "__cuda_array_interface__")
 
 
 def as_cuda_array(obj, sync: bool = True) -> ndarray:
-    """An array over the memory of an object with `__cuda_array_interface__`. Raises TypeError for another object."""
+    """An array over the memory of an array of Iruka, or of an object with `__cuda_array_interface__`.
+
+    Raises TypeError for another object.
+    """
     if not is_cuda_array(obj):
-        raise TypeError("*obj* doesn't implement the cuda array interface.")
+        raise TypeError(
+            f"as_cuda_array: a {type(obj).__name__} does not implement the cuda array interface; to_device() copies it"
+        )
     return _core.as_array(obj)
 
 
 def stream() -> Stream:
-    """A new stream of the current GPU."""
-    return Stream()
+    """A new stream of the current GPU; without a GPU the CPU's."""
+    return Stream() if _core.cuda_is_available() else Stream.null
 
 
 def default_stream() -> Stream:

@@ -27,11 +27,20 @@ _CONTENTS: dict[str, dict] = {
 }
 
 
+class _CallableModule(types.ModuleType):
+    """A module of CuPy's whose name is a function of Numba's."""
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+
 def add_to(package: types.ModuleType) -> list[str]:
     """Makes the modules parts of a package, for `from package.memory import ...`; returns their names."""
     for name, contents in _CONTENTS.items():
-        module = types.ModuleType(f"{package.__name__}.{name}", f"What programs take from CuPy's cuda.{name}.")
-        vars(module).update(contents, __all__=sorted(contents))
+        function = vars(package).get(name)
+        kind = _CallableModule if callable(function) else types.ModuleType
+        module = kind(f"{package.__name__}.{name}", f"What programs take from CuPy's cuda.{name}.")
+        vars(module).update(contents, __all__=sorted(contents), _function=function)
         sys.modules[module.__name__] = module
         setattr(package, name, module)
     return list(_CONTENTS)
