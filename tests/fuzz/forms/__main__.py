@@ -193,6 +193,7 @@ class Campaign:
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     parser = argparse.ArgumentParser(prog="tests/fuzz/forms", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--count", type=int, default=10**9)
