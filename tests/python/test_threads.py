@@ -216,9 +216,16 @@ for cheap_calls in (1, 3, 40):
     assert done.returncode == 0, done.stderr
 
 
+def run_file(path, code):
+    """Runs a program whose functions have a text, which kernels are made from."""
+    path.write_text(code)
+    return run_python(f"import runpy; runpy.run_path({str(path)!r})")
+
+
 @pytest.mark.cpu_only
-def test_a_slow_call_of_a_vectorized_function_after_fast_ones():
-    done = run_python(
+def test_a_slow_call_of_a_vectorized_function_after_fast_ones(tmp_path):
+    done = run_file(
+        tmp_path / "program.py",
         MEASURE
         + """
 @iruka.vectorize(['int64(int64)'])
@@ -238,14 +245,15 @@ while True:
         break
     rounds *= 2
 assert wait < seconds / 2, (seconds, wait)
-"""
+""",
     )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
-def test_arrays_that_another_thread_resizes_during_a_call_with_casts():
-    done = run_python(
+def test_arrays_that_another_thread_resizes_during_a_call_with_casts(tmp_path):
+    done = run_file(
+        tmp_path / "program.py",
         """
 import threading, time
 import numpy as np
@@ -275,6 +283,6 @@ while time.monotonic() < ends or calls < 10:
         except ValueError:  # the shapes do not fit
             pass
 thread.join()
-"""
+""",
     )
     assert done.returncode == 0, done.stderr
