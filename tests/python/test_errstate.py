@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import pathlib
 import threading
 import warnings
 
@@ -72,13 +71,6 @@ def test_the_state_is_numpys():
         assert getattr(iruka, name) is getattr(np, name)
 
 
-#: Without AVX-512 lanes beyond the end of an array raise flags, and calls that overwrote their inputs believe them.
-FALSE_FLAGS = pytest.mark.xfail(
-    "avx512f" not in pathlib.Path("/proc/cpuinfo").read_text(), reason="false warnings of lanes on AVX2", strict=False
-)
-
-
-@FALSE_FLAGS
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", UFUNCS)
 @pytest.mark.parametrize("count", [1, 37])
@@ -130,7 +122,6 @@ def test_underflow_of_arithmetic(name, dtype):
 INTEGERS = [dtype for dtype in NUMPY_DTYPES if dtype.kind in "iu"]
 
 
-@FALSE_FLAGS
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "divmod"])
 def test_integers_divided_by_zero(name, dtype):
