@@ -49,10 +49,10 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
     operand.add_to(arguments);
   }
   nb::object result;
-  const FloatWatch floats;
+  const Array target = out ? array_of(out) : Array();
+  if (out) arguments.add(target);
+  const UfuncWatch floats(function, arguments.span());
   if (out) {
-    const Array target = array_of(out);
-    arguments.add(target);
     without_gil([&] { function.fill(arguments.span()); });
     result = nb::borrow(out);
   } else {

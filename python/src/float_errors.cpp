@@ -17,25 +17,33 @@ constexpr std::string_view kSilent[] = {"clip", "fmax",    "fmin", "frexp",     
 
 bool is_silent(std::string_view function) { return std::ranges::find(kSilent, function) != std::end(kSilent); }
 
-/// Whether a word has all of these bits, which those of infinities and NaNs are.
-template <class Word>
-bool any_has(const Array& x, Word exponent) {
+/// Whether `is_found` is true of a word of x, which has no gaps. Whole blocks are compared by vectors.
+template <class Word, class Predicate>
+bool any_word(const Array& x, Predicate is_found) {
   const auto* words = static_cast<const Word*>(x.data());
   std::atomic<bool> found{false};
   parallel_for(x.nbytes() / static_cast<int64_t>(sizeof(Word)), 1 << 16, [&](int64_t begin, int64_t end) {
     constexpr int64_t kBlock = 4096;
     for (; begin < end && !found.load(std::memory_order_relaxed); begin += kBlock) {
       unsigned any = 0;
-      for (int64_t k = begin; k < std::min(end, begin + kBlock); ++k) any |= (words[k] & exponent) == exponent;
+      for (int64_t k = begin; k < std::min(end, begin + kBlock); ++k) any |= is_found(words[k]);
       if (any) found.store(true, std::memory_order_relaxed);
     }
   });
   return found.load(std::memory_order_relaxed);
 }
 
+/// Whether a word has all of these bits, which those of infinities and NaNs are.
+template <class Word>
+bool any_has(const Array& x, Word exponent) {
+  return any_word<Word>(x, [=](Word word) { return (word & exponent) == exponent; });
+}
+
+Array without_gaps(const Array& x) { return x.is_f_contiguous() ? x : x.contiguous(); }
+
 /// Whether an element of floats is infinite or NaN.
 bool any_not_finite(const Array& array) {
-  const Array x = array.is_f_contiguous() ? array : array.contiguous();
+  const Array x = without_gaps(array);
   switch (x.dtype()) {
     case Dtype::float16: return any_has<uint16_t>(x, 0x7C00);
     case Dtype::bfloat16: return any_has<uint16_t>(x, 0x7F80);
@@ -43,6 +51,31 @@ bool any_not_finite(const Array& array) {
     case Dtype::complex64: return any_has<uint32_t>(x, 0x7F800000);
     default: return any_has<uint64_t>(x, 0x7FF0000000000000);
   }
+}
+
+/// Whether an integer is 0.
+bool any_zero(const Array& array) {
+  const Array x = without_gaps(array);
+  const auto is_zero = [](auto word) { return word == 0; };
+  switch (itemsize(x.dtype())) {
+    case 1: return any_word<uint8_t>(x, is_zero);
+    case 2: return any_word<uint16_t>(x, is_zero);
+    case 4: return any_word<uint32_t>(x, is_zero);
+    default: return any_word<uint64_t>(x, is_zero);
+  }
+}
+
+bool any_zero(const Argument& divisor) {
+  if (!divisor.is_array()) return !divisor.scalar().as_bool();
+  return without_gil([&] { return any_zero(divisor.array()); });
+}
+
+/// Whether the function may divide integers by this number, of an array on the host.
+bool may_divide_by(const ElementwiseFunction& function, const Argument& divisor) {
+  constexpr std::string_view kDivisions[] = {"divmod", "floor_divide", "fmod", "remainder"};
+  if (std::ranges::find(kDivisions, function.name()) == std::end(kDivisions)) return false;
+  if (!divisor.is_array()) return !is_inexact(divisor.scalar().dtype());
+  return is_host(divisor.array().device()) && !is_inexact(divisor.array().dtype());
 }
 
 nb::object checker(const char* name) { return package_attribute("iruka._array.float_errors", name); }
@@ -60,6 +93,20 @@ bool may_matter(unsigned raised, const Array& result) {
 }
 
 }  // namespace
+
+UfuncWatch::UfuncWatch(const ElementwiseFunction& function, std::span<const Argument> arguments) {
+  if (function.nin() != 2 || arguments.size() < 2 || !may_divide_by(function, arguments[1])) return;
+  divisor_ = &arguments[1];
+  const auto overwrites = [&](const Argument& output) { return output.array().may_overlap(divisor_->array()); };
+  if (divisor_->is_array() && std::ranges::any_of(arguments.subspan(2), overwrites)) had_zero_ = any_zero(*divisor_);
+}
+
+unsigned UfuncWatch::raised() const {
+  const unsigned raised = floats_.raised();
+  if (!raised || !divisor_) return raised;
+  if (had_zero_ ? *had_zero_ : any_zero(*divisor_)) return raised | kFloatDivideByZero;
+  return raised & ~unsigned{kFloatDivideByZero};
+}
 
 void warn_caller(const char* message, nb::handle category) { checker("warn")(message, category); }
 

@@ -2,6 +2,7 @@
 // processor's flags say when there may be one; what to say, and how, iruka/_array/float_errors.py finds out.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -22,6 +23,21 @@ class FloatWatch {
 
  private:
   const unsigned outer_;
+};
+
+/// The same for a call of a ufunc. The flags do not tell whether integers are divided by zero: lanes beyond an array's
+/// end raise them, too, and so do branches that the compiler computes for all elements. So the divisors are read,
+/// before the call where it overwrites them.
+class UfuncWatch {
+ public:
+  /// `arguments` are the inputs and any given outputs; they outlive the object.
+  UfuncWatch(const ElementwiseFunction& function, std::span<const Argument> arguments);
+  unsigned raised() const;
+
+ private:
+  const FloatWatch floats_;
+  const Argument* divisor_ = nullptr;  ///< of a function that may divide integers
+  std::optional<bool> had_zero_;       ///< among divisors that the call overwrites
 };
 
 /// Gives a warning at the line of the innermost caller outside this package. Raises it where it is an error.

@@ -217,18 +217,18 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       rules.where = &*mask;
       if (!given.out && outputs.empty()) warn_of_uninitialised();
     }
-    const FloatWatch floats;
+    FixedList<Array, kMostOutputs> targets(outputs.size());
+    std::vector<Array> made;
+    if (std::ranges::find(outputs, Py_None) != outputs.end())
+      made = missing_outputs(function, arguments.span(), outputs, rules);
+    for (size_t k = 0; k < outputs.size(); k++)
+      arguments.add(targets.add(outputs[k] == Py_None ? made[k] : output_array(outputs[k])));
+    const UfuncWatch floats(function, arguments.span());
     nb::object packed;
     if (outputs.empty()) {
       std::vector<Array> results = without_gil([&] { return function.call(arguments.span(), rules); });
       packed = pack_outputs(results.size(), [&](size_t k) { return to_result(std::move(results[k])); });
     } else {
-      FixedList<Array, kMostOutputs> targets(outputs.size());
-      std::vector<Array> made;
-      if (std::ranges::find(outputs, Py_None) != outputs.end())
-        made = missing_outputs(function, arguments.span(), outputs, rules);
-      for (size_t k = 0; k < outputs.size(); k++)
-        arguments.add(targets.add(outputs[k] == Py_None ? made[k] : output_array(outputs[k])));
       without_gil([&] { function.fill(arguments.span(), rules); });
       packed = pack_outputs(outputs.size(), [&](size_t k) {
         return outputs[k] == Py_None ? to_result(std::move(made[k])) : nb::borrow(outputs[k]);
@@ -422,7 +422,10 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
     }
     warn_of_discarded_imaginary(operand.dtype(), target.dtype());
   }
-  const FloatWatch floats;
+  FixedList<Argument, 2> arguments(2);
+  arguments.add(target);
+  if (operand.valid()) arguments.add(operand);
+  const UfuncWatch floats(function, arguments.span());
   update_at(target, indices, function, operand.valid() ? &operand : nullptr);
   // Its operands are gone.
   if (const unsigned raised = floats.raised())

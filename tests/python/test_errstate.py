@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import os
 import threading
 import warnings
 
@@ -151,6 +152,23 @@ def test_integers_divided_by_zero(name, dtype):
             in_place = x.copy()
             assert said(ours, in_place, iruka.asarray(by), out=in_place) == line
             assert said(ours, in_place, iruka.asarray(by | 1), out=in_place) == []
+            for divisors, expected in ((by, line), (by | 1, [])):
+                overwritten = iruka.array(divisors)
+                assert said(ours, x, overwritten, out=overwritten) == expected
+                every_second = iruka.array(np.repeat(divisors, 2))[::2]
+                assert said(ours, x, every_second, out=every_second) == expected
+                assert said(ours.at, x.copy(), iruka.arange(count), iruka.asarray(divisors)) == expected
+            assert said(ours.at, x.copy(), slice(0, 0), 0) == []
+
+
+def test_these_tests_with_shorter_vectors():
+    """Which exceptions a loop raises depends on how the processor's vectors divide it."""
+    if os.environ.get("IRUKA_CPU_LEVEL"):
+        pytest.skip("this is a run of that test")
+    options = [__file__, "-q", "-n0", "-p", "no:cacheprovider", "-k", "divided_by_zero or ufuncs_say or in_place"]
+    code = f"import pytest; raise SystemExit(pytest.main({options!r}))"
+    done = run_python(code, 300, IRUKA_CPU_LEVEL="x86-64-v3")
+    assert done.returncode == 0, done.stdout
 
 
 def test_other_integer_functions():

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "llvm/ADT/StringMap.h"
@@ -46,6 +48,18 @@ void set_llvm_options() {
   }
 }
 
+/// The widest vectors that IRUKA_CPU_LEVEL allows, in bytes: 64 unless it names a lower level of the x86-64 psABI.
+int allowed_vector_bytes() {
+  const char* text = std::getenv("IRUKA_CPU_LEVEL");
+  const std::string_view level = text ? text : "";
+  return level == "x86-64-v2" ? 16 : level == "x86-64-v3" ? 32 : 64;
+}
+
+bool needs_avx(llvm::StringRef feature) {
+  return feature.starts_with("avx") || feature == "fma" || feature == "fma4" || feature == "f16c" || feature == "xop" ||
+         feature == "vaes" || feature == "vpclmulqdq";
+}
+
 Host find_host() {
   set_llvm_options();
   LLVMInitializeX86TargetInfo();
@@ -58,11 +72,12 @@ Host find_host() {
   host.triple = "x86_64-unknown-linux-gnu";
   host.processor = llvm::sys::getHostCPUName().str();
   const auto features = llvm::sys::getHostCPUFeatures();
-  const auto has = [&](const char* name) { return features.lookup(name); };
-  const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
+  const int allowed = allowed_vector_bytes();
+  const auto has = [&](const char* name) { return features.lookup(name) && (allowed > 16 || !needs_avx(name)); };
+  const bool avx512 = allowed == 64 && has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
   // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX.
   const auto is_used = [&](llvm::StringRef name) {
-    return avx512 ? name != "egpr" : name != "egpr" && !name.starts_with("avx512");
+    return name != "egpr" && (avx512 || !name.starts_with("avx512")) && (allowed > 16 || !needs_avx(name));
   };
   for (const auto& feature : features) {
     host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());

@@ -26,17 +26,20 @@ template <class F> inline complex<F> expm1(complex<F> x) {
 template <class F> inline complex<F> log1p(complex<F> x) {
   return complex<F>(log(hypot(x.real() + F(1), x.imag())), atan2(x.imag(), x.real() + F(1)));
 }
+/// NaN, with the floating-point exception that reports an invalid operand: a root of -1. Branches that the compiler
+/// computes for all elements raise none of a number.
+template <class F> inline F invalid_nan(F nan) { return sqrt(fmax(fabs(nan), F(-1))); }
 template <class F> inline F logaddexp(F x, F y) {
   if (x == y) return x + F(0.6931471805599453);
   const F difference = x - y;
   if (difference > 0) return x + ::log1p(exp(-difference));
-  return difference <= 0 ? y + ::log1p(exp(difference)) : difference;
+  return difference <= 0 ? y + ::log1p(exp(difference)) : invalid_nan(difference);
 }
 template <class F> inline F logaddexp2(F x, F y) {
   if (x == y) return x + F(1);
   const F difference = x - y;
   if (difference > 0) return x + F(1.4426950408889634) * ::log1p(::exp2(-difference));
-  return difference <= 0 ? y + F(1.4426950408889634) * ::log1p(::exp2(difference)) : difference;
+  return difference <= 0 ? y + F(1.4426950408889634) * ::log1p(::exp2(difference)) : invalid_nan(difference);
 }
 
 }  // namespace iruka::op
