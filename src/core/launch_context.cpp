@@ -8,8 +8,9 @@
 namespace iruka {
 
 std::string FailedAssertion::to_string() const {
-  std::string text =
-      std::string("the assertion `") + condition + "` (" + file + ", line " + std::to_string(line) + ") failed";
+  std::string text = std::string("the assertion `") + condition + "`";
+  if (line > 0) text += std::string(" (") + file + ", line " + std::to_string(line) + ")";
+  text += " failed";
   if (element >= 0) text += " at element " + std::to_string(element);
   return text;
 }

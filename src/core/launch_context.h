@@ -11,7 +11,7 @@ namespace iruka {
 struct FailedAssertion {
   const char* condition;
   const char* file;  ///< the text that contains it, by its name in #line: "operation", "preamble"...
-  int line;          ///< 1-based
+  int line;          ///< 1-based; 0 where the condition is a rule of ours, in no text
   int64_t element;   ///< its index in C order; negative where the text does not know it
 
   /// "the assertion `x > 0` (operation, line 1) failed at element 3"

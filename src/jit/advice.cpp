@@ -27,6 +27,87 @@ std::string_view unknown_name(std::string_view message) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
+/// Advice on names that CUDA and C++ have, and a kernel has not.
+struct NameAdvice {
+  std::string_view name;
+  bool is_prefix;
+  const char* advice;
+};
+constexpr const char* kNoStandardLibrary =
+    "; a kernel has no standard library: max, min, abs, sqrt, isnan and the like are there without std::";
+constexpr const char* kNoPrint =
+    "; a kernel cannot print: write what is to be seen to an output, or state it with assert(...)";
+constexpr const char* kNoPrefix =
+    "; a kernel is C++: max, min, abs, sqrt, isnan and the like are there without a prefix";
+constexpr const char* kNoAllocation =
+    "; a kernel allocates no memory: use a local array of fixed size, __shared__ memory, or an array argument";
+constexpr const char* kSynchronous =
+    "; CUDA has only the functions with a mask of the threads, as in __shfl_down_sync(0xffffffff, x, 1)";
+constexpr const char* kNoTextures = "; there are no textures: give the array, and interpolate in the kernel";
+constexpr const char* kNoHost = "; a kernel cannot call CUDA's functions of the host";
+constexpr const char* kHalf = "; write #include <cuda_fp16.h>, or the types float16 and bfloat16";
+constexpr NameAdvice kNameAdvice[] = {
+    {"std", false, kNoStandardLibrary},
+    {"printf", false, kNoPrint},
+    {"puts", false, kNoPrint},
+    {"cout", false, kNoPrint},
+    {"True", false, "; C++ writes true"},
+    {"False", false, "; C++ writes false"},
+    {"np", false, kNoPrefix},
+    {"numpy", false, kNoPrefix},
+    {"math", false, kNoPrefix},
+    {"malloc", false, kNoAllocation},
+    {"free", false, kNoAllocation},
+    {"__shfl", true, kSynchronous},
+    {"__ballot", false, kSynchronous},
+    {"__any", false, kSynchronous},
+    {"__all", false, kSynchronous},
+    {"tex1D", true, kNoTextures},
+    {"tex2D", true, kNoTextures},
+    {"tex3D", true, kNoTextures},
+    {"cudaTextureObject_t", false, kNoTextures},
+    {"cudaSurfaceObject_t", false, kNoTextures},
+    {"texture", false, kNoTextures},
+    {"curand", true, "; draw the numbers with iruka.random before the call, and give them as an array"},
+    {"wmma", false, "; iruka.matmul uses tensor cores; in a kernel they need CUDA's own headers, and a GPU"},
+    {"cooperative_groups", false, "; write #include <cooperative_groups.h>"},
+    {"cg", false, "; write #include <cooperative_groups.h> and namespace cg = cooperative_groups;"},
+    {"cuda", true, kNoHost},
+    {"half", true, kHalf},
+    {"__half", true, kHalf},
+    {"__nv_bfloat16", true, kHalf},
+    {"nv_bfloat16", true, kHalf},
+    {"__float2half", true, kHalf},
+    {"__float2bfloat16", true, kHalf},
+    {"__bfloat162float", true, kHalf},
+    {"__hadd", true, kHalf},
+    {"__hmul", true, kHalf},
+    {"__hfma", true, kHalf},
+    {"__hsub", true, kHalf},
+    {"CUDART_", true, "; write #include <math_constants.h>"},
+    {"cuComplex", false, "; write #include <cuComplex.h>, or the type complex<float>"},
+    {"cuFloatComplex", false, "; write #include <cuComplex.h>, or the type complex<float>"},
+    {"cuDoubleComplex", false, "; write #include <cuComplex.h>, or the type complex<double>"},
+    {"make_cu", true, "; write #include <cuComplex.h>"},
+    {"cuC", true, "; write #include <cuComplex.h>"},
+};
+
+const char* advice_on_name(std::string_view name) {
+  for (const NameAdvice& known : kNameAdvice)
+    if (known.is_prefix ? name.starts_with(known.name) : name == known.name) return known.advice;
+  return nullptr;
+}
+
+/// Advice on what kernels do not have, by the words of Clang's and NVRTC's messages.
+constexpr std::pair<std::string_view, const char*> kRefusals[] = {
+    {"namespace \"std\" has no member", kNoStandardLibrary},
+    {"expected namespace name", "; write #include <cooperative_groups.h> for CUDA's groups of threads"},
+    {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
+    {"cannot use 'throw'", "; a kernel has no exceptions: a failed assert(...) is an error of the call"},
+    {"operator new", kNoAllocation},
+    {"integer to pointer conversion", "; x[i] is an element of a pointer x"},
+};
+
 /// Whether one of `notes` says `words`.
 bool any_says(std::span<const Diagnostic> notes, std::string_view words) {
   return std::ranges::any_of(notes, [&](const Diagnostic& note) { return has(note.message, words); });
@@ -136,17 +217,17 @@ std::string advice_on_expression(const Diagnostic& error, std::span<const Diagno
 std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line) {
   const std::string_view message = error.message;
   const std::string_view name = unknown_name(message);
-  if (name == "std" || message.find("namespace \"std\" has no member") != message.npos)
-    return "; a kernel has no standard library: max, min, abs, sqrt, isnan and the like are there without std::";
-  if (name == "printf" || name == "puts" || name == "cout")
-    return "; a kernel cannot print: write what is to be seen to an output, or state it with assert(...)";
-  if (name == "True" || name == "False") return std::string("; C++ writes ") + (name == "True" ? "true" : "false");
-  if (name == "np" || name == "numpy" || name == "math")
-    return "; a kernel is C++: max, min, abs, sqrt, isnan and the like are there without a prefix";
+  if (const char* advice = advice_on_name(name); advice && !name.empty()) return advice;
+  for (const auto& [words, advice] : kRefusals)
+    if (has(message, words)) return advice;
   if (const std::string_view type = type_for(name); !type.empty())
     return "; '" + std::string(name) + "' is a dtype's name, for parameters; inside a text its type is called '" +
            std::string(type) + "'";
   return advice_on_expression(error, notes, line);
+}
+
+bool is_about_unknown_name(std::string_view message) {
+  return !unknown_name(message).empty() || has(message, "has no member") || has(message, "no member named");
 }
 
 std::optional<UnmatchedBracket> unmatched_bracket(std::string_view text) {

@@ -14,6 +14,9 @@ namespace iruka::jit {
 /// `line` is the user's line in which the error lies; empty if it lies elsewhere.
 std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line);
 
+/// Whether a message of Clang or NVRTC says that a name is not declared.
+bool is_about_unknown_name(std::string_view message);
+
 /// A bracket without its partner.
 struct UnmatchedBracket {
   int line = 0, column = 0;  ///< from 1

@@ -6,6 +6,7 @@
 
 #include "jit/advice.h"
 #include "jit/grammar.h"
+#include "jit/raw_source.h"
 
 namespace iruka::jit {
 namespace {
@@ -79,11 +80,22 @@ std::string on_missing_header(std::string_view header, const Diagnostic& diagnos
   return words + (list.empty() ? "" : "; searched: " + list);
 }
 
+/// The kernels of the code, after an error in the name of one.
+std::string on_unknown_kernel(const ErrorContext& context) {
+  const std::string* const code = context.text_of(kCodeFile);
+  std::string list;
+  for (const std::string& name : kernels_in(code ? *code : "")) list += (list.empty() ? "" : ", ") + name;
+  return list.empty() ? "; the code has no kernel: a function is one that is declared `__global__ void`"
+                      : "; the code's kernels are: " + list;
+}
+
 std::string with_advice(const Diagnostic& diagnostic, std::span<const Diagnostic> notes, const ErrorContext& context) {
   const std::string_view header = missing_header(diagnostic.message);
   if (header == kUnnamedFile)
     return "only an #include with the file's name is followed, no macro, #include_next or #import";
   if (header.empty()) {
+    if (diagnostic.file == kNamesFile && is_about_unknown_name(diagnostic.message))
+      return diagnostic.message + on_unknown_kernel(context);
     const std::string* const text = context.text_of(diagnostic.file);
     return diagnostic.message + advice_on(diagnostic, notes, text ? line_of(*text, diagnostic.line) : "");
   }

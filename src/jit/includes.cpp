@@ -29,6 +29,38 @@ constexpr size_t kMostFiles = 10'000;
 /// A file that changed less than this before it was read may change again without a change of its times and size.
 constexpr time_t kSettledSeconds = 2;
 
+/// Headers of CUDA, CuPy and C whose names the kernel language has, and its header in place of each. A file of that
+/// name in an include folder is taken first.
+constexpr std::string_view kStandardNames = "standard_names.h";
+constexpr std::pair<std::string_view, std::string_view> kKnownHeaders[] = {
+    {"assert.h", kStandardNames},
+    {"cassert", kStandardNames},
+    {"cfloat", kStandardNames},
+    {"climits", kStandardNames},
+    {"cmath", kStandardNames},
+    {"cstddef", kStandardNames},
+    {"cstdint", kStandardNames},
+    {"cstdio", kStandardNames},
+    {"cuComplex.h", "complex_names.h"},
+    {"cuda.h", kStandardNames},
+    {"cuda_bf16.h", "half_names.h"},
+    {"cuda_fp16.h", "half_names.h"},
+    {"cuda_runtime.h", kStandardNames},
+    {"cuda_runtime_api.h", kStandardNames},
+    {"cupy/atomics.cuh", kStandardNames},
+    {"cupy/carray.cuh", kStandardNames},
+    {"cupy/complex.cuh", kStandardNames},
+    {"device_launch_parameters.h", kStandardNames},
+    {"float.h", kStandardNames},
+    {"limits.h", kStandardNames},
+    {"math.h", kStandardNames},
+    {"math_constants.h", "math_constants.h"},
+    {"stddef.h", kStandardNames},
+    {"stdint.h", kStandardNames},
+    {"stdio.h", kStandardNames},
+    {"thrust/complex.h", kStandardNames},
+};
+
 enum class Form : uint8_t { quoted, angled, unnamed };
 
 /// A place where a text names a file, with its quotes or angle brackets; empty for one that is not named there.
@@ -302,6 +334,8 @@ class HeaderReader {
       if (const std::string* path = take(candidate))
         return path->find('"') == path->npos ? "\"" + *path + "\"" : "<" + *path + ">";
     const auto is_own = [&](const auto& header) { return header.first == inner; };
+    if (const auto known = std::ranges::find_if(kKnownHeaders, is_own); known != std::end(kKnownHeaders))
+      return "\"" + std::string(known->second) + "\"";
     if (!is_quoted || inner.starts_with('/') || std::ranges::any_of(kernel_headers(), is_own)) return std::string(name);
     return "<" + inner + ">";  // with angle brackets no compiler looks into the current folder
   }

@@ -745,7 +745,7 @@ for text, words in (
     ('#include "complex.h"\\n#define VALUE 1', (folder + "/b/complex.h, line 1: error: ", "int never_declared = unknown")),
     ('#include "lost.h"', ("preamble, line 1: error: 'lost.h' file not found", f"searched: '{{folder}}/a', '{{folder}}/b'")),
     ('#define H "far.h"\\n#include H', ("preamble, line 2: error: only an #include with the file's name is followed",)),
-    ("#include <cuda_fp16.h>", ("'cuda_fp16.h' file not found; a kernel has no standard headers",)),
+    ("#include <curand_kernel.h>", ("'curand_kernel.h' file not found; a kernel has no standard headers",)),
 ):
     raises(iruka.errors.CompileError, lambda: make(text), *words)
 for name in ('"far.h"', "<far.h>"):  # in the current folder

@@ -27,7 +27,7 @@ template <class T> struct complex {
 
 namespace thrust {
 using ::complex;
-}
+}  // namespace thrust
 
 namespace iruka {
 
@@ -331,3 +331,29 @@ template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> pow(B bas
   using Z = iruka::ComplexSum<A, B>;
   return pow(Z(base), Z(exponent));
 }
+
+namespace thrust {
+using ::abs;
+using ::acos;
+using ::acosh;
+using ::arg;
+using ::asin;
+using ::asinh;
+using ::atan;
+using ::atanh;
+using ::conj;
+using ::cos;
+using ::cosh;
+using ::exp;
+using ::log;
+using ::log10;
+using ::norm;
+using ::polar;
+using ::pow;
+using ::proj;
+using ::sin;
+using ::sinh;
+using ::sqrt;
+using ::tan;
+using ::tanh;
+}  // namespace thrust

@@ -30,6 +30,7 @@ using llvm::Value;
 constexpr const char* kBinder = "iruka_bind_thread";
 constexpr const char* kUnitLanes = "iruka_unit_lanes";
 constexpr const char* kSharedBytes = "iruka_shared_bytes";
+constexpr const char* kHasDynamic = "iruka_has_dynamic";
 constexpr const char* kTakeMemory = "iruka_take_memory";
 constexpr const char* kGridEntryName = kGridBlocksEntry.data();
 constexpr const char* kSharedMark = "iruka_shared";
@@ -115,6 +116,7 @@ class BlockMemory {
   }
 
   uint64_t bytes() const { return bytes_; }
+  bool has_dynamic() const { return !dynamic_.empty(); }
   const BlockProperties& properties() const { return properties_; }
 
   /// Replaces the variables in `unit`, where `binder` names the memory of the thread and its block.
@@ -389,6 +391,7 @@ UnitPlan plan_units(llvm::Module& module, int vector_bytes, int wanted_lanes, st
   for (llvm::CallInst* binder : calls_of(module, kBinder)) memory.bind(*unit, *binder);
   refuse_uses_outside(module, *unit, memory.remove_shared(), diagnostics);
   replace_calls(module, kSharedBytes, memory.bytes());
+  replace_calls(module, kHasDynamic, memory.has_dynamic());
   for (const llvm::CallInst* call : calls_of(module, kUnitLanes)) {
     plan.threads = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getSExtValue());
     plan.row = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getSExtValue());

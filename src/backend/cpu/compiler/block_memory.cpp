@@ -18,6 +18,8 @@ constexpr size_t kAlign = 64;
 constexpr size_t kThreadChunk = size_t{256} << 10, kBlockChunk = size_t{4} << 10;
 /// What a thread keeps for later launches, and what the blocks of one launch may take while they wait for each other.
 constexpr size_t kMostKept = size_t{32} << 20, kMostSuspended = size_t{2} << 30;
+/// Neither a number that kernels often write nor a valid index.
+constexpr std::byte kMarginByte{0xA5};
 /// A mark holds the number of a chunk and an offset in it.
 constexpr int kOffsetBits = 40;
 constexpr size_t kOffsetMask = (size_t{1} << kOffsetBits) - 1;
@@ -91,6 +93,16 @@ void* take_memory(size_t bytes) noexcept {
                                       : "the memory of a block of threads can be allocated",
                           "", 0, -1);
   return memory;
+}
+
+void fill_margin(std::byte* margin, size_t bytes) noexcept { std::fill_n(margin, bytes, kMarginByte); }
+
+void check_margin(const std::byte* margin, size_t bytes) noexcept {
+  size_t changed = 0;
+  for (size_t k = 0; k < bytes; ++k) changed += margin[k] != kMarginByte;
+  if (changed > 0)
+    note_failed_assertion("the threads of a block write no further than shared_mem gives them dynamic shared memory",
+                          "", 0, -1);
 }
 
 size_t memory_mark() noexcept { return arena().mark(); }

@@ -176,6 +176,8 @@ SymbolTable make_symbols() {
   table["__extendhfsf2"] = address(&extend_half);
   table["iruka_note_failed_assertion"] = address(&note_failed_assertion);
   table["iruka_take_memory"] = address(&take_memory);
+  table["iruka_fill_margin"] = address(&fill_margin);
+  table["iruka_check_margin"] = address(&check_margin);
   table["iruka_memory_mark"] = address(&memory_mark);
   table["iruka_return_memory"] = address(&return_memory);
   table["printf"] = address(&print_text);

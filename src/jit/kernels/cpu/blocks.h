@@ -84,6 +84,8 @@ bool iruka_units_divide_rows(void) noexcept __attribute__((const));    ///< a un
 bool iruka_units_divide_blocks(void) noexcept __attribute__((const));  ///< all units have as many threads
 /// The bytes of all __shared__ variables of known size.
 size_t iruka_shared_bytes(void) noexcept __attribute__((const));
+/// Whether the kernel uses dynamic shared memory.
+bool iruka_has_dynamic(void) noexcept __attribute__((const));
 
 // All threads of the unit that reach these calls run them together.
 void iruka_barrier(void) noexcept __attribute__((convergent));
@@ -96,6 +98,9 @@ long long iruka_shuffle_64(long long value, unsigned lane) noexcept __attribute_
 void* iruka_take_memory(size_t bytes) noexcept;  ///< of this OS thread; null where there is none
 size_t iruka_memory_mark(void) noexcept;         ///< for iruka_return_memory
 void iruka_return_memory(size_t mark) noexcept;  ///< gives back what was taken since
+void iruka_fill_margin(unsigned char* margin, size_t bytes) noexcept;
+/// Notes a failed assertion where the margin's bytes have changed.
+void iruka_check_margin(const unsigned char* margin, size_t bytes) noexcept;
 void iruka_lane_loop(uint64_t) noexcept;
 int printf(const char*, ...) __attribute__((format(printf, 1, 2)));
 }
@@ -328,14 +333,29 @@ IRUKA_INLINE unsigned resume_units(Frame** waiting, unsigned count) {
   return left;
 }
 
+/// The bytes behind a block's dynamic shared memory that show whether its threads wrote beyond it. Most kernels whose
+/// launch gives too few bytes index no more than CUDA's default limit.
+IRUKA_INLINE size_t margin_bytes(const LaunchHead& head) {
+  constexpr size_t kUsualLimit = 48 << 10, kLeast = 4 << 10;
+  if (!iruka_has_dynamic()) return 64;
+  return head.dynamic_bytes + kLeast < kUsualLimit ? kUsualLimit - head.dynamic_bytes : kLeast;
+}
+
 /// Takes the memory of a block: its __shared__ variables, and others of so many bytes. False where there is none.
 IRUKA_INLINE bool take_block(Block& block, const unsigned char* arguments, size_t others) {
   const LaunchHead& head = *(const LaunchHead*)arguments;
-  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64, dynamic = (head.dynamic_bytes + 63) / 64 * 64 + 64;
+  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64;
   block = {0, {}, {head.x, head.y, head.z}, nullptr, nullptr, arguments};
-  block.shared = (unsigned char*)iruka_take_memory(fixed + dynamic + others);
-  block.dynamic = block.shared + fixed;
-  return block.shared != nullptr;
+  block.shared = (unsigned char*)iruka_take_memory(others + fixed + head.dynamic_bytes + margin_bytes(head));
+  if (!block.shared) return false;
+  block.dynamic = block.shared + others + fixed;
+  if (iruka_has_dynamic()) iruka_fill_margin(block.dynamic + head.dynamic_bytes, margin_bytes(head));
+  return true;
+}
+
+IRUKA_INLINE void check_block(const Block& block) {
+  const LaunchHead& head = *(const LaunchHead*)block.parameters;
+  if (iruka_has_dynamic()) iruka_check_margin(block.dynamic + head.dynamic_bytes, margin_bytes(head));
 }
 
 IRUKA_INLINE void set_index(Block& block, size_t k) {
@@ -356,6 +376,7 @@ IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, pt
     while (count > 0) count = resume_units(waiting, count);
     iruka_return_memory(mark);
   }
+  check_block(block);
   iruka_return_memory(before);
 }
 
@@ -378,11 +399,10 @@ IRUKA_INLINE void run_until_grid_barrier(SuspendedBlock& suspended, size_t numbe
   suspended.waiting = 0;
   if (!state) {
     Block block;
-    if (!take_block(block, suspended.arguments, sizeof(SuspendedState))) return;
-    const size_t fixed = (size_t)(block.dynamic - block.shared);
+    constexpr size_t kStateBytes = (sizeof(SuspendedState) + 63) / 64 * 64;
+    if (!take_block(block, suspended.arguments, kStateBytes)) return;
     suspended.state = state = (SuspendedState*)block.shared;  // in front, because its alignment is known
-    block.shared += (sizeof(SuspendedState) + 63) / 64 * 64;
-    block.dynamic = block.shared + fixed;
+    block.shared += kStateBytes;
     set_index(block, number);
     state->block = block;
     count = start_units(state->block, state->waiting);
@@ -394,6 +414,7 @@ IRUKA_INLINE void run_until_grid_barrier(SuspendedBlock& suspended, size_t numbe
     return iruka_note_failed_assertion("all threads of a block wait for the grid together", "", 0, -1);
   state->block.at_grid_barrier = 0;
   suspended.waiting = count;
+  if (count == 0) check_block(state->block);
 }
 
 }  // namespace iruka
