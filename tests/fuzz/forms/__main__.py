@@ -26,9 +26,10 @@ PATIENCE = 15  # seconds after which a case is interrupted; a changed text may l
 LAST = 75  # seconds after which the interruption itself has failed
 
 
-# What a sound function may have: types that meet, which its writer does not follow, and what only Python computes.
+# What a sound function may have: types that meet, which its writer does not follow, what only Python computes, and
+# shuffles beside a local array that a name and another array share.
 REFUSALS = ("elements of one type", "sides need one type", "elsewhere; use two names", "do not count from the end",
-            "does not fit any number")  # fmt: skip
+            "does not fit any number", "need lanes on the CPU")  # fmt: skip
 
 
 def findings_of(error, form, is_hostile, is_interrupted):
@@ -45,7 +46,7 @@ def findings_of(error, form, is_hostile, is_interrupted):
         return words
     is_own = any(frame.filename.startswith("<fuzz") for frame in frames) or "/iruka/" not in frames[-1].filename
     if not is_hostile:
-        if isinstance(error, iruka.errors.TranslationError) and any(each in str(error) for each in REFUSALS):
+        if isinstance(error, iruka.errors.CompileError) and any(each in str(error) for each in REFUSALS):
             return ""
         return words + "\n" + "".join(traceback.format_list(frames[-3:]))
     if type(error) is iruka.errors.CompileError and form in PYTHON_FORMS:

@@ -90,7 +90,7 @@ class Writer:
             return f"math.{self.choice.choice(['floor', 'ceil', 'atan', 'tanh', 'fabs'])}(({a}) % 1000)"
         if pick < 0.94 and self.whole:
             return f"(({a}) {self.choice.choice(['&', '|', '^'])} ({b}))"
-        return f"({a} % 5) ** {self.choice.choice(['0', '1', '2', '3'])}"
+        return f"({a} // 1 % 5) ** {self.choice.choice(['0', '1', '2', '3'])}"
 
     def looked_up(self, value):
         """An element at a place that is made of unsigned numbers, and may be none."""
