@@ -274,6 +274,9 @@ class TestLaunches:
             copy_elements[1, 4](x, y=x, size=4)
         with pytest.raises(iruka.errors.TypeError, match="unexpected keyword argument 'size'"):
             copy_elements((1,), (4,), (x, x), size=4)
+        for key in (4, (1, 4, 0, 128), ()):
+            with pytest.raises(iruka.errors.TypeError, match=r"copy_elements\[grid, block\]: two are needed, not"):
+                copy_elements[key]
         with pytest.raises(iruka.errors.TypeError, match="grid must be an int or a tuple of 1 to 3 ints, not 1.5"):
             copy_elements[1.5, 4]
         with pytest.raises(iruka.errors.ValueError, match="block has 1 to 3 dimensions, not 4"):
