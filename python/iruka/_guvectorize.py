@@ -24,6 +24,7 @@ from ._python_kernels import (
     checked_function,
     device_of,
     dtype_named,
+    given_array,
     is_number,
     is_on_device,
     listed,
@@ -215,7 +216,7 @@ class _Generalized(ArrayFunction):
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [each if is_number(each) else placed(each, device) for each in arguments]
+            given = [each if is_number(each) else given_array(self.__name__, each, device) for each in arguments]
             loop = self._loop(given, results)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
             sizes, shape = self._dimensions(cast)

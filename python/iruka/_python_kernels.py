@@ -406,6 +406,18 @@ def placed(value: Any, device: Any) -> ndarray:
     return array if array.device == device else array.to_device(device)
 
 
+def given_array(name: str, value: Any, device: Any) -> ndarray:
+    """An argument of the function `name` as an array of the device. Raises TypeError for what holds no numbers."""
+    try:
+        return placed(value, device)
+    except builtins.TypeError as error:
+        dtype = None if is_on_device(value) else numpy.asarray(value).dtype
+        if dtype is None or dtype.kind in "biufc":
+            raise
+        given = f"an array of dtype {dtype}" if numpy.ndim(value) else f"a {type(value).__name__}"
+        raise TypeError(f"{name}() takes numbers and arrays of numbers, not {given}") from error
+
+
 @contextlib.contextmanager
 def working_on(device: Any, stream: Any) -> Iterator[None]:
     """New arrays lie on the device, and it works in the order of the stream where one is given."""
@@ -432,6 +444,7 @@ __all__ = [
     "checked_function",
     "device_of",
     "dtype_named",
+    "given_array",
     "is_number",
     "is_on_device",
     "kernel_name",

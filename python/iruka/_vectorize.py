@@ -31,6 +31,7 @@ from ._python_kernels import (
     checked_function,
     device_of,
     dtype_named,
+    given_array,
     is_number,
     is_on_device,
     kernel_name,
@@ -208,7 +209,7 @@ class _Vectorized(ArrayFunction):
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [each if is_number(each) else placed(each, device) for each in arguments]
+            given = [each if is_number(each) else given_array(self.__name__, each, device) for each in arguments]
             loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
             made = loop.launch(cast, self._outputs(loop, results, cast), device)
@@ -447,8 +448,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
 
     def __call__(self, *args, **kwargs):
         given = self._bound(args, kwargs) if self.signature is None and not self.excluded else None
-        if given is not None and self._may_have_kernel(given):
-            arrays = [asarray(each) for each in given]
+        if given is not None and self._may_have_kernel(given) and (arrays := self._arrays(given)):
             if (loop := self._loop(tuple(each.dtype for each in arrays))) is not None:
                 return loop.launch(arrays, [], arrays[0].device)
         host = {name: _to_host(value) for name, value in kwargs.items()}
@@ -475,6 +475,14 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         return isinstance(self.pyfunc, types.FunctionType) and bool(args) and all(
             isinstance(each, (ndarray, numpy.ndarray, list, tuple)) or is_number(each) for each in args
         )  # fmt: skip
+
+    def _arrays(self, given: tuple) -> list[ndarray] | None:
+        """The arguments as arrays of numbers; None for strings and other objects, which Python's function may take."""
+        try:
+            return [asarray(each) for each in given]
+        except builtins.TypeError as error:
+            warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
+            return None
 
     def _loop(self, key: tuple) -> _Loop | None:
         loop = self._loops.get(key)
