@@ -74,6 +74,25 @@ def test_rows_and_matrices(function):
     np.testing.assert_allclose(made(x, y), expected, rtol=1e-13)
 
 
+def row_of_the_target(x, y, out):
+    out[:] = x
+    out[:] = out[0] * 2
+
+
+def test_a_row_of_the_target_is_not_read_while_it_changes():
+    signature, layout = ["void(float64[:,:], float64[:], float64[:,:])"], "(m,n),(n)->(m,n)"
+    with pytest.raises(TranslationError, match="may be one of those that are assigned to; write a loop"):
+        guvectorize(signature, layout)(row_of_the_target)
+    made = guvectorize(signature, layout)(lambda x, y, out: copy_row(x, out))
+    x = rng.normal(size=(3, 2))
+    np.testing.assert_array_equal(made(x, x[0]), [x[1]] * 3)
+
+
+def copy_row(x, out):
+    out[:] = x
+    out[:] = out[1]
+
+
 def test_elements_are_those_of_a_loop():
     """Integers of an expression have 64 bits, as in a loop."""
     made = guvectorize(["void(int8[:], int8[:], int64[:])"], "(n),(n)->(n)")(summed)

@@ -19,10 +19,14 @@ _WHOLE = (None, None, None)  # the bounds and the step of x[:]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ArrayExpression:
-    """An array that no memory holds: `element` computes one element, where the expression is assigned to an array."""
+    """An array that no memory holds: `element` computes one element, where the expression is assigned to an array.
+
+    `written` are the numbers of axes of those arrays in it that the function may write to.
+    """
 
     axes: tuple[str | int, ...]
     element: Callable[[list[Value]], Value]
+    written: frozenset[int]
 
     def __str__(self):
         return "an array that is computed"
@@ -30,6 +34,12 @@ class ArrayExpression:
 
 def is_array(value: Value) -> bool:
     return isinstance(value.type, (ArrayView, ArrayExpression))
+
+
+def _written(array: Value) -> frozenset[int]:
+    if isinstance(array.type, ArrayExpression):
+        return array.type.written
+    return frozenset({array.type.ndim} if array.type.is_writable else ())
 
 
 def is_whole_axis(node: ast.expr) -> bool:
@@ -83,7 +93,8 @@ class ArrayExpressions(Order):
         for each in arrays:
             self._check_axes(each, axes, node)
         kept = [self.snapshot(each) for each in values]  # numbers as they are before the loop
-        return Value(ArrayExpression(axes, lambda at: compute(*(self._element_of(each, at, node) for each in kept))))
+        element = lambda at: compute(*(self._element_of(each, at, node) for each in kept))
+        return Value(ArrayExpression(axes, element, frozenset().union(*map(_written, arrays))))
 
     def _check_axes(self, array: Value, axes: tuple[str | int, ...], node: ast.AST) -> None:
         own = array.type.axes
@@ -113,6 +124,8 @@ class ArrayExpressions(Order):
         self.check_writable(array, target)
         if self.program.has_own_arrays and is_array(value):
             self._check_axes(value, array.type.axes, node)
+            if isinstance(value.type, ArrayExpression) and min(value.type.written, default=64) < array.type.ndim:
+                self.refuse(node, "a row in this expression may be one of those that are assigned to; write a loop")
             array = self.snapshot(array)
             self.leave_if_failed()
             return self._fill_axes(array, value, [], node)
