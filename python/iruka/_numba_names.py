@@ -6,7 +6,6 @@ _KERNEL = "in a function under @iruka.jit.rawkernel()"
 _IN_CUDA_CPP = f"no function {_KERNEL} has it; iruka.RawKernel takes CUDA C++ with CUDA's name"
 _BLOCKS = "use iruka.jit.syncthreads and shared memory"
 _ONE_PROCESS = "memory of a GPU is not shared between processes"
-_TRANSLATED = "functions that kernels call are translated as they are; use iruka.jit.rawkernel, or iruka.vectorize"
 
 #: iruka.cuda: Numba's module cuda.
 CUDA = {
@@ -22,11 +21,11 @@ CUDA = {
     "cg": "split the kernel where the grid must wait, or use iruka.RawKernel, which takes cooperative groups",
     **dict.fromkeys(("syncthreads_and", "syncthreads_or", "syncthreads_count"), _BLOCKS),
     **dict.fromkeys(
-        ("activemask", "all_sync", "any_sync", "ballot_sync", "brev", "clz", "eq_sync", "ffs", "lanemask_lt",
+        ("activemask", "all_sync", "any_sync", "ballot_sync", "brev", "clz", "ffs",
          "match_all_sync", "match_any_sync", "nanosleep", "popc", "threadfence", "threadfence_block",
          "threadfence_system"), _IN_CUDA_CPP),
     "cbrt": "use numpy.cbrt",
-    "fma": "use math.fma, or write a * b + c",
+    "fma": "write a * b + c, or math.fma where Python has it",
     "selp": "write a if condition else b",
     "fp16": "use numpy.float16",
     "declare_device": "kernels call no compiled code of others; write the function in Python, or use iruka.RawModule",
