@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
@@ -13,22 +14,24 @@ from ._core import ndarray
 from ._numpy.conversion import asarray, asnumpy
 from ._numpy.creation import empty
 from ._numpy.elementwise import may_share_memory
-from ._numpy.shapes import broadcast_to
+from ._numpy.shapes import broadcast_to, moveaxis
 from ._python_kernels import (
     CPU,
     ArrayFunction,
     Loop,
+    check_options,
     check_target,
     checked_function,
     device_of,
     dtype_named,
+    given_array,
     is_number,
     is_on_device,
     listed,
     placed,
     working_on,
 )
-from .errors import TypeError, ValueError
+from .errors import AxisError, TypeError, ValueError
 
 Axes = tuple[str | int, ...]  # the names of core dimensions, or their extents
 Layout = tuple[list[Axes], list[Axes]]
@@ -57,7 +60,11 @@ def parse_layout(layout: str) -> Layout:
     known = {name for names in inputs for name in names}
     for name in itertools.chain(*outputs):
         if name not in known and not isinstance(name, int):
-            raise ValueError(f"guvectorize: the dimension {name!r} of an output is no dimension of an input")
+            raise ValueError(
+                f"guvectorize: the dimension {name!r} of an output in {layout!r} is no dimension of an input, and "
+                f"nothing says how long it is; write its extent as a number, or add an input ({name}), which may be "
+                "the output's first values"
+            )
     return inputs, outputs
 
 
@@ -95,9 +102,7 @@ class _Loop(Loop):
         for k, ((dtype, ndim), names) in enumerate(zip(parameters, inputs + outputs, strict=True)):
             is_output = k >= len(inputs)
             if max(len(names), 1 if is_output else 0) != ndim and not (not names and ndim == 1):
-                raise TypeError(
-                    f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(map(str, names))}) in the layout"
-                )
+                self._refuse_axes(owner, k, f"{dtype}", ndim, names, is_output)
             view = ArrayView(dtype, ndim, is_output, axes=names or (1,), longest=longest)
             given.append(view if ndim else Number(dtype))
         super().__init__(owner.py_func, owner.__name__, tuple(given), has_own_arrays=True)
@@ -105,6 +110,20 @@ class _Loop(Loop):
         self.types = given
         self.parameters, self.dtypes = parameters, tuple(dtype for dtype, _ in parameters)
         self.parts = [(names, ndim) for names, (_, ndim) in zip(inputs + outputs, parameters, strict=True)]
+
+    @staticmethod
+    def _refuse_axes(owner: _Generalized, k: int, dtype: str, ndim: int, names: Axes, is_output: bool) -> NoReturn:
+        """Raises TypeError where the signature and the layout differ in the axes of a parameter."""
+        parameters = owner.py_func.__code__.co_varnames[: owner.py_func.__code__.co_argcount]
+        name = f" ({parameters[k]})" if k < len(parameters) else ""
+        own = f"({','.join(map(str, names))})"
+        if is_output and not names:
+            own += ", an array of one element"
+        written = dtype + (f"[{','.join(':' * max(1, len(names)))}]" if names or is_output else "")
+        raise TypeError(
+            f"{owner.__name__}: parameter {k}{name} has {ndim} axes in the signature, and is {own} in the layout; "
+            f"write {written}"
+        )
 
     def texts(self) -> tuple[list[str], list[str], str]:
         names = [f"x{k}" for k in range(len(self.parts))]
@@ -147,6 +166,14 @@ class _Generalized(ArrayFunction):
     """A function of arrays that calls a Python function for the core dimensions of its arguments, by kernels."""
 
     kind = "generalized function"
+    _takes = "out=, axis=, axes=, keepdims= and stream="
+    _public = ("layout", "nin", "nout", "py_func", "signature", "target")
+    _instead = {
+        **dict.fromkeys(
+            ("accumulate", "at", "outer", "reduce", "reduceat"), "only functions of numbers have it: iruka.vectorize"
+        ),
+        "types": "the signatures are given, or made for the dtypes of each call",
+    }
 
     def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
         self.layout, self.signature = parse_layout(layout), layout
@@ -163,13 +190,21 @@ class _Generalized(ArrayFunction):
     def __repr__(self):
         return f"{super().__repr__()[:-1]} of {self.signature}>"
 
-    def call(self, *arguments, out=None, stream=None, **others):
+    def _iruka_in_kernel_(self, arguments: list[Any]) -> Any:
+        raise TypeError(
+            f"{self.__name__}() is a generalized function, which is launched from outside; call its Python function, "
+            f"{self.__name__}.py_func, with the outputs"
+        )
+
+    def call(self, *arguments, out=None, stream=None, axis=None, axes=None, keepdims=False, **others):
         self.refuse_keywords(others)
         inputs, outputs = self.layout
         if len(arguments) == len(inputs) + len(outputs) and out is None:
             arguments, out = arguments[: len(inputs)], arguments[len(inputs) :]
         if len(arguments) != len(inputs):
             raise TypeError(f"{self.__name__}() takes {len(inputs)} inputs, not {len(arguments)}")
+        if axis is not None or axes is not None or keepdims:
+            return self._call_along(arguments, out, core_axes(self, axis, axes, keepdims), stream)
         results = listed(out)
         if results is not None and len(results) != len(outputs):
             raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and the layout {len(outputs)} outputs")
@@ -181,7 +216,7 @@ class _Generalized(ArrayFunction):
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [each if is_number(each) else placed(each, device) for each in arguments]
+            given = [each if is_number(each) else given_array(self.__name__, each, device) for each in arguments]
             loop = self._loop(given, results)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.dtypes, strict=False)]
             sizes, shape = self._dimensions(cast)
@@ -191,6 +226,24 @@ class _Generalized(ArrayFunction):
             if not is_long:
                 self.dispatch(loop, given, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
+
+    def _call_along(self, arguments: tuple, out: Any, places: list[tuple[int, ...]], stream: Any) -> Any:
+        """A call for inputs and outputs whose core dimensions are these axes."""
+        kept = [len(place) - len(names) for place, names in zip(places[self.nin :], self.layout[1], strict=True)]
+        results = listed(out)
+        moved = [_with_last(*each) for each in zip(arguments, places, strict=False)]
+        into = None if results is None else tuple(
+            _with_last(each, place)[(..., *[0] * count)]
+            for each, place, count in zip(results, places[self.nin :], kept, strict=True)
+        )  # fmt: skip
+        made = self(*moved, out=into, stream=stream)
+        if results is not None:
+            return results if len(results) > 1 else results[0]
+        finished = tuple(
+            _with_last(each[(..., *[None] * count)] if count else each, place, is_back=True)
+            for each, place, count in zip(listed(made) or (), places[self.nin :], kept, strict=True)
+        )
+        return finished if len(finished) > 1 else finished[0]
 
     def _run(self, loop, cast, sizes, shape, results, device) -> list[ndarray]:
         inputs, outputs = self.layout
@@ -269,6 +322,50 @@ class _Generalized(ArrayFunction):
                 raise ValueError(f"{self.__name__}: out has the shape {target.shape}, and the result {value.shape}")
 
 
+def _with_last(value: Any, place: tuple[int, ...], is_back: bool = False) -> Any:
+    """The array with these axes as the last ones, or back from there."""
+    if not place:
+        return value
+    array: Any = asarray(value) if is_on_device(value) else numpy.asarray(value)
+    ends = (place, tuple(range(-len(place), 0)))
+    return (moveaxis if isinstance(array, ndarray) else numpy.moveaxis)(array, *(ends[::-1] if is_back else ends))
+
+
+def core_axes(function: _Generalized, axis: Any, axes: Any, keepdims: bool) -> list[tuple[int, ...]]:
+    """The axes of each input and output that are its core dimensions, from the keywords of NumPy's ufuncs.
+
+    Raises TypeError, ValueError and AxisError where they do not fit the layout.
+    """
+    name, (inputs, outputs) = function.__name__, function.layout
+    if keepdims and (any(outputs) or len(set(map(len, inputs))) != 1):
+        raise TypeError(
+            f"{name}(): keepdims needs inputs with the same number of core dimensions and outputs without any, and the "
+            f"layout is {function.signature}"
+        )
+    counts = [len(names) for names in (*inputs, *(inputs[:1] * len(outputs) if keepdims else outputs))]
+    if axis is not None and axes is not None:
+        raise TypeError(f"{name}() cannot specify both 'axis' and 'axes'")
+    if axis is not None:
+        if max(counts) > 1 or len(set(itertools.chain(*inputs, *outputs))) != 1:
+            raise TypeError(f"{name}(): axis needs one core dimension that all share, and the layout is "
+                            f"{function.signature}; use axes, with a tuple for each input and output")  # fmt: skip
+        return [(operator.index(axis),) * count for count in counts]
+    if axes is None:
+        return [tuple(range(-count, 0)) for count in counts]
+    if not isinstance(axes, list):
+        raise TypeError(f"{name}(): axes must be a list of tuples, one for each input and output, not {axes!r}")
+    given = [each if isinstance(each, tuple) else (each,) for each in axes]
+    if len(given) == len(inputs) and not any(counts[len(inputs) :]):
+        given += [()] * len(outputs)
+    if len(given) != len(counts):
+        raise ValueError(f"{name}(): axes needs {len(counts)} tuples, one for each input and output, not {len(given)}; "
+                         "those of outputs may be left out where none has core dimensions")  # fmt: skip
+    for k, (place, count) in enumerate(zip(given, counts, strict=True)):
+        if len(place) != count:
+            raise AxisError(f"{name}(): operand {k} has {count} core dimensions, and axes gives {len(place)} for it")
+    return [tuple(map(operator.index, place)) for place in given]
+
+
 def guvectorize(
     signatures,
     layout: str | None = None,
@@ -277,6 +374,7 @@ def guvectorize(
     nopython: bool = True,
     cache: bool = False,
     fastmath: bool = False,
+    **options: Any,
 ):
     """Numba's decorator: a function of the core dimensions of arrays, which are the last ones, as a function of arrays.
 
@@ -295,9 +393,11 @@ def guvectorize(
     if layout is None:
         signatures, layout = (), signatures
     check_target("guvectorize", target)
+    check_options("guvectorize", options)
     if not isinstance(layout, str):
         raise TypeError(f"guvectorize: a layout such as '(n),(n)->()' is needed, not {layout!r}")
-    given = (signatures,) if isinstance(signatures, str) else tuple(map(str, signatures))
+    is_one = isinstance(signatures, str) or type(signatures).__name__ == "Signature"
+    given = (str(signatures),) if is_one else tuple(map(str, signatures))
     return lambda function: _Generalized(checked_function("guvectorize", function), given, layout, target)
 
 

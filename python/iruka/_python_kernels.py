@@ -161,6 +161,11 @@ class FunctionValue:
 
     kind: str  # in repr
     _made_of: tuple  # the function and the options, as the class takes them
+    _public: tuple[str, ...]  # the names in dir(), beside those that every function has
+
+    def __dir__(self: Any) -> list[str]:
+        own = {name for name in object.__dir__(self) if name.startswith("__") and name.endswith("__")}
+        return sorted({*own, *self._public})
 
     def __repr__(self: Any) -> str:
         function = self._made_of[0]
@@ -216,9 +221,11 @@ class ArrayFunction(_core.KernelDispatcher):
     kind: str
     __name__: str
     _made_of: tuple
+    _takes: str  # the keywords of a call
+    _instead: dict[str, str]  # what to write in place of methods of ufuncs that are not there
     __repr__, __eq__, __hash__ = FunctionValue.__repr__, FunctionValue.__eq__, FunctionValue.__hash__
     __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
-    __reduce__ = FunctionValue.__reduce__
+    __reduce__, __dir__ = FunctionValue.__reduce__, FunctionValue.__dir__
 
     def __init__(self, function: types.FunctionType, target: str, nin: int, is_lazy: bool, layout: tuple | None = None):
         super().__init__(nin, has_signatures=not is_lazy, layout=layout)
@@ -243,13 +250,27 @@ class ArrayFunction(_core.KernelDispatcher):
 
         return tuple(map(dtype_of, arguments))
 
+    def _iruka_in_kernel_(self, arguments: list[Any]) -> tuple[Any, tuple | None, tuple | None]:
+        """What a kernel calls for these numbers, or things with their dtypes: a Python function, and the dtypes to
+        which arguments and results are cast. Raises TypeError where there is nothing to call."""
+        if self.is_lazy:
+            return self.py_func, None, None
+        key = self.dtypes_of(arguments)
+        if (loop := self._loops.get(key) or self.fitting_loop(arguments)) is None:
+            raise self.no_loop(key, ", ".join(self.types))
+        return self.py_func, loop.inputs, loop.outputs
+
     def refuse_keywords(self, others: dict[str, Any]) -> None:
         """Raises TypeError where there are keywords beside those of a call."""
         if others:
             raise TypeError(
-                f"{self.__name__}() got an unexpected keyword argument {next(iter(others))!r}; "
-                "it takes out= and stream="
+                f"{self.__name__}() got an unexpected keyword argument {next(iter(others))!r}; it takes {self._takes}"
             )
+
+    def __getattr__(self, name: str) -> Any:
+        hint = type(self)._instead.get(name)
+        message = f"{self.kind} {self.__dict__.get('__name__', '')!r} has no attribute {name!r}"
+        raise AttributeError(f"{message}; {hint}" if hint else message, name=name, obj=object() if hint else self)
 
     def fitting_loop(self, arguments: list[Any]) -> Any:
         """The first of the given loops whose inputs take these arguments by the rule 'safe'; None if there is none.
@@ -311,6 +332,23 @@ def _is_plain_type(value: Any) -> bool:
     return isinstance(value, numpy.dtype) or value in (bool, int, float, complex)
 
 
+_INSTEAD_OF_OPTIONS = {
+    "locals": "a variable has the type of what is assigned to it: write numpy.float32(x)",
+    "writable_args": "inputs are read-only: make the argument an output, which the function may read, too",
+    "forceobj": "iruka.vectorize(function) runs in Python what has no kernel",
+}
+_HARMLESS_OPTIONS = ("boundscheck", "inline", "no_cpython_wrapper")  # indices are checked in any case
+
+
+def check_options(caller: str, options: dict[str, Any]) -> None:
+    """Raises TypeError for options of Numba's decorators that would mean something, and for others."""
+    for name, value in options.items():
+        if name in _HARMLESS_OPTIONS or (name in _INSTEAD_OF_OPTIONS and not value):
+            continue
+        hint = f"; {_INSTEAD_OF_OPTIONS[name]}" if name in _INSTEAD_OF_OPTIONS else ""
+        raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}{hint}")
+
+
 def checked_function(caller: str, function: Any) -> types.FunctionType:
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"{caller}: a Python function is needed, not {type(function).__name__}")
@@ -322,8 +360,8 @@ def check_target(caller: str, target: Any) -> None:
         raise ValueError(f"{caller}: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
 
 
-def store_result(name: str, value: ndarray, target: Any) -> None:
-    """Writes a result into what out= gives, cast by the rule 'same_kind'."""
+def store_result(name: str, value: Any, target: Any, where: Any = ...) -> None:
+    """Writes a result into what out= gives, or into its elements at a mask, cast by the rule 'same_kind'."""
     if value is target:
         return
     if hasattr(target, "__cuda_array_interface__") and not isinstance(target, ndarray):
@@ -335,9 +373,9 @@ def store_result(name: str, value: ndarray, target: Any) -> None:
             f"Cannot cast ufunc {name!r} output from {value.dtype!r} to {target.dtype!r} with casting rule 'same_kind'"
         )
     if isinstance(target, ndarray):
-        target[...] = value
+        target[where] = value
     else:
-        numpy.copyto(target, asnumpy(value), casting="same_kind")
+        target[where if where is ... else asnumpy(where)] = asnumpy(value)
 
 
 def listed(out: Any) -> tuple | None:
@@ -368,6 +406,18 @@ def placed(value: Any, device: Any) -> ndarray:
     return array if array.device == device else array.to_device(device)
 
 
+def given_array(name: str, value: Any, device: Any) -> ndarray:
+    """An argument of the function `name` as an array of the device. Raises TypeError for what holds no numbers."""
+    try:
+        return placed(value, device)
+    except builtins.TypeError as error:
+        dtype = None if is_on_device(value) else numpy.asarray(value).dtype
+        if dtype is None or dtype.kind in "biufc":
+            raise
+        given = f"an array of dtype {dtype}" if numpy.ndim(value) else f"a {type(value).__name__}"
+        raise TypeError(f"{name}() takes numbers and arrays of numbers, not {given}") from error
+
+
 @contextlib.contextmanager
 def working_on(device: Any, stream: Any) -> Iterator[None]:
     """New arrays lie on the device, and it works in the order of the stream where one is given."""
@@ -389,15 +439,18 @@ __all__ = [
     "FunctionValue",
     "Loop",
     "asserting",
+    "check_options",
     "check_target",
     "checked_function",
     "device_of",
     "dtype_named",
+    "given_array",
     "is_number",
     "is_on_device",
     "kernel_name",
     "listed",
     "placed",
     "reporting",
+    "store_result",
     "working_on",
 ]

@@ -64,6 +64,11 @@ class Absent:
 threadIdx, blockIdx = Coordinates("threadIdx"), Coordinates("blockIdx")
 blockDim, gridDim = Coordinates("blockDim"), Coordinates("gridDim")
 warpsize = 32
+cg = Absent(
+    "cg",
+    "a block waits in syncthreads(), a warp in syncwarp(); where the grid must wait, launch several kernels, or write "
+    "an iruka.RawKernel with enable_cooperative_groups=True",
+)
 cub = Absent("cub", "write the block's reduction or scan with shared memory and shuffles, or call iruka.sum and cumsum")
 thrust = Absent("thrust", "write a loop, or call iruka.sort, searchsorted and the like outside the kernel")
 

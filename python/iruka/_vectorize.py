@@ -18,7 +18,7 @@ from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
 from ._numpy.elementwise import _from_host, _to_host, may_share_memory
 from ._numpy.rearranging import concatenate
-from ._numpy.shapes import moveaxis
+from ._numpy.shapes import broadcast_to, moveaxis
 from ._python_kernels import (
     CPU,
     NOT_FAILED,
@@ -26,41 +26,59 @@ from ._python_kernels import (
     FunctionValue,
     Loop,
     asserting,
+    check_options,
     check_target,
     checked_function,
     device_of,
     dtype_named,
+    given_array,
     is_number,
     is_on_device,
     kernel_name,
     listed,
     placed,
     reporting,
+    store_result,
     working_on,
 )
 from .errors import TranslationError, TypeError, ValueError
 
 
-def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[numpy.dtype, ...]]:
-    """Inputs and outputs of "float32(float32, int64)", or of the text of Numba's signature, "(float32,) -> float32"."""
+def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[numpy.dtype, ...] | None]:
+    """Inputs and outputs of "float32(float32, int64)", or of the text of Numba's signature, "(float32,) -> float32".
+
+    The outputs are None where only the types of arguments are given, "(float32, int64)" or a tuple of Numba's types.
+    """
     text = str(signature).strip()
-    if made := re.fullmatch(r"\((.*)\)\s*->\s*(.*)", text):
+    if re.search(r"\[|\b[Aa]rray\(", text):
+        raise TypeError(
+            f"vectorize: the signature {text!r} has arrays, and the function gets numbers; guvectorize is for "
+            "functions of arrays"
+        )
+    outputs = None
+    if made := re.fullmatch(r"\(([^()]*)\)", text):
+        inputs = made[1]
+    elif made := re.fullmatch(r"\((.*)\)\s*->\s*(.*)", text):
         inputs, outputs = made[1], made[2]
     elif made := re.fullmatch(r"(.*\S)\s*\(([^()]*)\)", text):
         inputs, outputs = made[2], made[1]
     else:
         raise TypeError(f"vectorize: {text!r} is no signature such as 'float32(float32, float32)'")
+    results = None if outputs is None else _parsed_results(outputs, text)
+    names = [part.strip() for part in inputs.split(",") if part.strip()]
+    if not names or (results is not None and (not results or "void" in results)):
+        raise TypeError(f"vectorize: the signature {text!r} needs the types of arguments and of a result")
+    dtypes = lambda names: tuple(dtype_named("vectorize", name, text) for name in names)
+    return dtypes(names), None if results is None else dtypes(results)
+
+
+def _parsed_results(outputs: str, text: str) -> list[str]:
+    """The names of the results' types."""
     if repeated := re.fullmatch(r"UniTuple\((\w+)\s*[,x]\s*(\d+)\)", outputs):
         if len(repeated[2]) > 3:
             raise TypeError(f"vectorize: the signature {text!r} has too many results")
         outputs = ",".join([repeated[1]] * int(repeated[2]))
-    names = [part.strip() for part in inputs.split(",") if part.strip()]
-    results = [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]
-    if not names or not results or "void" in results:
-        raise TypeError(f"vectorize: the signature {text!r} needs the types of arguments and of a result")
-    return tuple(dtype_named("vectorize", name, text) for name in names), tuple(
-        dtype_named("vectorize", name, text) for name in results
-    )
+    return [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]
 
 
 class _Loop(Loop):
@@ -109,6 +127,19 @@ class _Vectorized(ArrayFunction):
     """
 
     kind = "vectorized function"
+    _takes = "out=, where= and stream="
+    _public = (
+        "accumulate", "add", "identity", "nargs", "nin", "nout", "ntypes", "outer", "py_func", "reduce", "target",
+        "types",
+    )  # fmt: skip
+    _instead = {
+        "at": "call it on the elements, x[index] = f(x[index], y), or for indices that repeat write the loop in "
+        "iruka.jit.rawkernel or use iruka.add.at",
+        "reduceat": "call f.reduce(x[start:stop]) for each part",
+        "build_ufunc": "the function is complete",
+        "signatures": "use f.types",
+        "inspect_types": "f.types are its dtypes",
+    }
 
     def __init__(self, function: types.FunctionType, signatures: Sequence = (), target: str = "cpu", identity=None):
         super().__init__(function, target, function.__code__.co_argcount, not signatures)
@@ -165,9 +196,11 @@ class _Vectorized(ArrayFunction):
         with self._lock:
             return self._loops.setdefault(key, made)
 
-    def call(self, *arguments, out=None, stream=None, **others):
+    def call(self, *arguments, out=None, where=True, stream=None, **others):
         """What KernelDispatcher's own call leaves: other objects, kernels that are not made yet, failed elements."""
         self.refuse_keywords(others)
+        if where is not True:
+            return self._call_where(arguments, out, where, stream)
         if self.nin < len(arguments) <= self.nin + self.nout and out is None:
             arguments, out = arguments[: self.nin], arguments[self.nin :]
         if len(arguments) != self.nin:
@@ -176,21 +209,45 @@ class _Vectorized(ArrayFunction):
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
-            given = [each if is_number(each) else placed(each, device) for each in arguments]
+            given = [each if is_number(each) else given_array(self.__name__, each, device) for each in arguments]
             loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
             made = loop.launch(cast, self._outputs(loop, results, cast), device)
             self.dispatch(loop, given, loop.inputs + loop.outputs, device == CPU)
             return self.delivered(list(made) if isinstance(made, tuple) else [made], out, on_device)
 
+    def _call_where(self, arguments: tuple, out: Any, where: Any, stream: Any) -> Any:
+        """A call for the elements where a mask is true. The others keep what `out` has there, or have no value."""
+        if self.nin < len(arguments) <= self.nin + self.nout and out is None:
+            arguments, out = arguments[: self.nin], arguments[self.nin :]
+        given = (*arguments, where, *(listed(out) or ()))
+        on_device = any(map(is_on_device, given))
+        device = device_of(given, (), self.target)
+        to_array = (lambda each: placed(each, device)) if on_device else numpy.asarray
+        shape = numpy.broadcast_shapes(*map(numpy.shape, given))
+        spread = broadcast_to if on_device else numpy.broadcast_to
+        mask, *arrays = (spread(to_array(each), shape) for each in (where, *arguments))
+        if mask.dtype != bool:
+            raise TypeError(f"{self.__name__}: where must be bools, not {mask.dtype}")
+        parts = [each if is_number(each) else array[mask] for each, array in zip(arguments, arrays, strict=True)]
+        made = listed(self(*parts, stream=stream)) or ()
+        targets = listed(out) or tuple((empty if on_device else numpy.empty)(shape, each.dtype) for each in made)
+        self._check_count(targets, len(made))
+        for value, target in zip(made, targets, strict=True):
+            if target.shape != shape:
+                raise ValueError(f"{self.__name__}: out has the shape {target.shape}, and the result {shape}")
+            store_result(self.__name__, value, target, mask)
+        return targets if len(targets) > 1 else targets[0]
+
+    def _check_count(self, results: tuple, count: int) -> None:
+        if len(results) != count:
+            raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and there are {count} results")
+
     def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
         """The given outputs where the kernel may write them itself, else none."""
         if results is None:
             return []
-        if len(results) != len(loop.outputs):
-            raise ValueError(
-                f"{self.__name__}: out has {len(results)} arrays, and there are {len(loop.outputs)} results"
-            )
+        self._check_count(results, len(loop.outputs))
         shape = numpy.broadcast_shapes(*(each.shape for each in arguments))
         fits = all(
             isinstance(each, ndarray) and each.dtype == dtype and each.shape == shape
@@ -367,14 +424,13 @@ def _is_signature(value: Any) -> bool:
 
 
 def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nopython=True, fastmath=False, **others):
-    if others:
-        raise TypeError(f"vectorize() got an unexpected keyword argument {next(iter(others))!r}")
+    check_options("vectorize", others)
     check_target("vectorize", target)
     if isinstance(identity, str):
         raise ValueError(f"vectorize: identity must be a number or None, not {identity!r}")
     if isinstance(signatures, types.FunctionType):
         return _Vectorized(signatures, (), target, identity)
-    given = [signatures] if isinstance(signatures, str) else list(signatures or ())
+    given = [signatures] if isinstance(signatures, str) or _is_signature(signatures) else list(signatures or ())
     return lambda function: _Vectorized(checked_function("vectorize", function), given, target, identity)
 
 
@@ -382,6 +438,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
     """numpy.vectorize by kernels, where the function has one."""
 
     kind = "vectorized function"
+    _public = ("cache", "excluded", "otypes", "pyfunc", "signature")
 
     def __init__(self, pyfunc, otypes, doc, excluded, cache, signature):
         given = {"doc": doc, "excluded": excluded, "cache": cache, "signature": signature}
@@ -391,12 +448,17 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
 
     def __call__(self, *args, **kwargs):
         given = self._bound(args, kwargs) if self.signature is None and not self.excluded else None
-        if given is not None and self._may_have_kernel(given):
-            arrays = [asarray(each) for each in given]
+        if given is not None and self._may_have_kernel(given) and (arrays := self._arrays(given)):
             if (loop := self._loop(tuple(each.dtype for each in arrays))) is not None:
                 return loop.launch(arrays, [], arrays[0].device)
         host = {name: _to_host(value) for name, value in kwargs.items()}
         return _from_host(super().__call__(*map(_to_host, args), **host), getattr(self.pyfunc, "__name__", "vectorize"))
+
+    def _iruka_in_kernel_(self, arguments: list[Any]) -> tuple[Any, tuple | None, tuple | None]:
+        if not isinstance(self.pyfunc, types.FunctionType) or self.excluded or self.signature is not None:
+            name = getattr(self.pyfunc, "__name__", type(self.pyfunc).__name__)
+            raise TypeError(f"{name}() is vectorized without a kernel; write a Python function of numbers")
+        return self.pyfunc, None, None if self.otypes is None else tuple(map(numpy.dtype, self.otypes))
 
     def _bound(self, args, kwargs) -> tuple | None:
         """The arguments by position, with the defaults of those that are missing; None where they do not fit."""
@@ -413,6 +475,14 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         return isinstance(self.pyfunc, types.FunctionType) and bool(args) and all(
             isinstance(each, (ndarray, numpy.ndarray, list, tuple)) or is_number(each) for each in args
         )  # fmt: skip
+
+    def _arrays(self, given: tuple) -> list[ndarray] | None:
+        """The arguments as arrays of numbers; None for strings and other objects, which Python's function may take."""
+        try:
+            return [asarray(each) for each in given]
+        except builtins.TypeError as error:
+            warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
+            return None
 
     def _loop(self, key: tuple) -> _Loop | None:
         loop = self._loops.get(key)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 import threading
 import types
 from typing import Any
 
 from ._core import RawKernel
+from ._numba_names import JIT_IS_A_MODULE
 from ._python_kernels import FunctionValue, checked_function, kernel_name
 from ._thread_names import (
     ThreadFunction,
@@ -28,6 +30,7 @@ from ._thread_names import (
     atomic_xor,
     blockDim,
     blockIdx,
+    cg,
     cub,
     grid,
     gridDim,
@@ -83,7 +86,8 @@ class JitRawKernel(ThreadFunction):
     __name__: str
     __repr__, __eq__, __hash__ = FunctionValue.__repr__, FunctionValue.__eq__, FunctionValue.__hash__
     __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
-    __reduce__ = FunctionValue.__reduce__
+    __reduce__, __dir__ = FunctionValue.__reduce__, FunctionValue.__dir__
+    _public = ("cached_code", "cached_codes", "function", "is_device", "mode")
 
     def __init__(self, function: types.FunctionType, mode: str = "cuda", device: bool = False):
         count = function.__code__.co_argcount
@@ -93,6 +97,14 @@ class JitRawKernel(ThreadFunction):
         self._made_of = (function, mode, device)
         self._kernels: dict[tuple[tuple, bool], RawKernel] = {}
         self._lock = threading.Lock()
+
+    def _iruka_in_kernel_(self, arguments: list[Any]) -> tuple[Any, tuple | None, tuple | None]:
+        if not self.is_device:
+            raise TypeError(
+                f"{self.__name__}() is a kernel, which is launched from outside; what kernels call is made by "
+                "jit.rawkernel(device=True)"
+            )
+        return self.function, None, None
 
     @property
     def cached_codes(self) -> dict[tuple, str]:
@@ -132,6 +144,22 @@ class JitRawKernel(ThreadFunction):
             return self._kernels[key]
 
 
+class _Module(types.ModuleType):
+    """iruka.jit, whose name is a decorator of Numba's."""
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(JIT_IS_A_MODULE)
+
+
+sys.modules[__name__].__class__ = _Module
+
+
+def __getattr__(name):
+    from ._cupy.alternatives import find
+
+    return find("iruka.jit", name)
+
+
 __all__ = [
     "atomic_add",
     "atomic_and",
@@ -146,6 +174,7 @@ __all__ = [
     "atomic_xor",
     "blockDim",
     "blockIdx",
+    "cg",
     "cub",
     "grid",
     "gridDim",

@@ -120,6 +120,68 @@ class TestIndices:
         np.testing.assert_array_equal(iruka.asnumpy(out), np.where(np.arange(6)[:, None] % 2, y, x))
 
 
+class TestSharedMemoryOfSeveralAxes:
+    def test_a_tile_is_transposed(self):
+        @jit.rawkernel()
+        def transposed(x, y):
+            tile = jit.shared_memory(np.float32, (8, 9))
+            i, j = jit.threadIdx.y, jit.threadIdx.x
+            row, column = jit.blockIdx.y * 8 + i, jit.blockIdx.x * 8 + j
+            if row < x.shape[0] and column < x.shape[1]:
+                tile[i, j] = x[row, column]
+            jit.syncthreads()
+            row, column = jit.blockIdx.x * 8 + i, jit.blockIdx.y * 8 + j
+            if row < y.shape[0] and column < y.shape[1]:
+                y[row, column] = tile[j, i]
+
+        x = rng.normal(size=(21, 13)).astype("f4")
+        y = iruka.zeros((13, 21), "f4")
+        transposed[(2, 3), (8, 8)](on_device(x), y)
+        np.testing.assert_array_equal(iruka.asnumpy(y), x.T)
+
+    def test_atomics_and_extents(self):
+        @jit.rawkernel()
+        def counted(x, y):
+            table = jit.shared_memory(np.int32, size=(np.int64(2), 3, 4), alignment=16)
+            k = jit.threadIdx.x
+            if k < table.size:
+                table[k // 12, k // 4 % 3, k % 4] = 0
+            jit.syncthreads()
+            jit.atomic_add(table, (k % 2, x[k], len(table)), 1)
+            jit.syncthreads()
+            if k < table.shape[1]:
+                y[0, k] = table[0, k, 2]
+                y[1, k] = table[1, k, 2]
+
+        x = rng.integers(0, 3, 60)
+        y = iruka.zeros((2, 3), "i4")
+        counted[1, 60](on_device(x), y)
+        expected = [np.bincount(x[k::2], minlength=3) for k in range(2)]
+        np.testing.assert_array_equal(iruka.asnumpy(y), expected)
+
+    @pytest.mark.parametrize("size", [(), (4, 0), (4, None), (4, 2.0), (True, 3), ((2, 3),), "ab"])
+    def test_wrong_sizes(self, size):
+        def kernel(x):
+            tile = jit.shared_memory(np.float32, size)
+            tile[0, 0] = 1
+
+        with pytest.raises(iruka.errors.TranslationError, match="must be an int above 0, a tuple of them, or None"):
+            jit.rawkernel()(kernel)[1, 1](iruka.zeros(1))
+
+    def test_indices_of_each_axis_are_needed(self):
+        def kernel(x):
+            tile = jit.shared_memory(np.float32, (4, 5))
+            x[0] = tile[3]
+
+        def changes(x):
+            tile = jit.shared_memory(np.float32, (4, 5))
+            jit.atomic_add(tile, 3, 1)
+
+        for function in (kernel, changes):
+            with pytest.raises(iruka.errors.TranslationError, match="takes 2 indices.*, not 1"):
+                jit.rawkernel()(function)[1, 1](iruka.zeros(1))
+
+
 class TestLaunches:
     def test_a_configured_kernel_is_used_again(self):
         configured = copy_elements[2, (64, 1)]
@@ -212,6 +274,9 @@ class TestLaunches:
             copy_elements[1, 4](x, y=x, size=4)
         with pytest.raises(iruka.errors.TypeError, match="unexpected keyword argument 'size'"):
             copy_elements((1,), (4,), (x, x), size=4)
+        for key in (4, (1, 4, 0, 128), ()):
+            with pytest.raises(iruka.errors.TypeError, match=r"copy_elements\[grid, block\]: two are needed, not"):
+                copy_elements[key]
         with pytest.raises(iruka.errors.TypeError, match="grid must be an int or a tuple of 1 to 3 ints, not 1.5"):
             copy_elements[1.5, 4]
         with pytest.raises(iruka.errors.ValueError, match="block has 1 to 3 dimensions, not 4"):

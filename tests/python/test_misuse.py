@@ -251,3 +251,83 @@ def test_a_missing_function_names_numpys():
 def test_a_kernel_given_only_scalars_says_so():
     with pytest.raises(ValueError, match="no argument is an array: pass size="):
         iruka.ElementwiseKernel("T x", "T y", "y = x;", "only_scalars")(3)
+
+
+def test_floats_for_integer_parameters_are_truncated():
+    """As in CuPy and by numpy.int32; what has no integer is refused where it is one, and saturates as casts in bodies."""
+    x = iruka.arange(3.0)
+    times = Kernel("T x, int32 n", "T y", "y = x * n;", "times_whole")
+    for number in (2.5, -2.5, 2.0, np.float32(2.9), np.float64(-0.5)):
+        assert times(x, number).tolist() == (np.arange(3) * int(number)).tolist()
+    for number, kind, words in ((2**40, OverflowError, "does not fit int32"), (1j, TypeError, "complex number 1j")):
+        with pytest.raises(kind, match=words):
+            times(x, number)
+    with pytest.raises(TypeError, match="kernels do not cast arrays"):
+        times(x, iruka.array(2.5))
+
+
+STRINGS = np.array(["a", "bb"])
+OBJECTS = np.array([1, "a"], object)
+DATES = np.array(["2020-01-01"], "M8[D]")
+
+
+@iruka.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+def first_of(x, out):
+    out[0] = x[0]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda f: iruka.vectorize(["f8(f8)"])(f), lambda f: iruka.vectorize(target="cpu")(f), lambda f: first_of]
+)
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (STRINGS, "an array of dtype <U2"),
+        (["a", "bb"], "an array of dtype <U2"),
+        (OBJECTS, "an array of dtype object"),
+        (DATES, r"an array of dtype datetime64\[D\]"),
+        ("abc", "a str"),
+        (None, "a NoneType"),
+    ],
+)
+def test_functions_of_numbers_name_the_dtype_that_they_do_not_take(make, given, words):
+    def squared(x):
+        return x * x
+
+    function = make(squared)
+    with pytest.raises(
+        errors.TypeError, match=rf"^{function.__name__}\(\) takes numbers and arrays of numbers, not {words}$"
+    ):
+        function(given)
+
+
+def test_numpys_vectorize_of_other_objects_runs_in_python():
+    for given in (STRINGS, OBJECTS, DATES):
+        with pytest.warns(UserWarning, match="runs in Python, element by element: dtype '.*' is not supported"):
+            made = iruka.vectorize(lambda x: len(str(x)))(given)
+        assert made.tolist() == [len(str(each)) for each in given]
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (str, "str returned a result of type str;"),
+        (lambda v: None, "<lambda> returned a result of type NoneType;"),
+        (lambda v: {"a": 1}, "returned a result of type dict;"),
+        (lambda v: [1, "a"], "returned a result of type list and dtype <U21;"),
+        (lambda v: STRINGS, "returned a result of type ndarray and dtype <U2;"),
+    ],
+)
+def test_slices_give_numbers(function, words):
+    for shape in ((3, 4), (3, 1)):
+        with pytest.raises(errors.TypeError, match=f"^apply_along_axis: .*{words} results are numbers and arrays of"):
+            iruka.apply_along_axis(function, 0, iruka.ones(shape))
+
+
+def test_slices_that_give_something_else_later():
+    def later(v):
+        return "text" if float(v[0]) == 2 else 1.0
+
+    with pytest.warns(UserWarning, match="calls later for each slice"):
+        with pytest.raises(errors.TypeError, match="apply_along_axis: later returned a result of type str"):
+            iruka.apply_along_axis(later, 1, [[0.0], [2.0], [1.0]])

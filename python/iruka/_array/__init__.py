@@ -126,17 +126,25 @@ def clip(x, low=None, high=None, out=None):
 def copy_to_host(x, ary, stream):
     if ary is None:
         return x.get(stream=stream or None)
-    if ary.shape != x.shape:
-        raise ValueError(f"copy_to_host: an array of shape {x.shape} does not fit one of shape {ary.shape}")
+    _check_compatible("copy_to_host", ary, x)
     ary[...] = x.get(stream=stream or None)
     return ary
 
 
 def copy_to_device(x, ary, stream):
-    if numpy.shape(ary) != x.shape:
-        raise ValueError(f"copy_to_device: an array of shape {numpy.shape(ary)} does not fit one of shape {x.shape}")
+    _check_compatible("copy_to_device", ary, x)
     with stream or contextlib.nullcontext():
         x[...] = ary
+
+
+def _check_compatible(function, ary, x):
+    """Raises ValueError and TypeError where an array has another shape or dtype, as Numba does."""
+    if numpy.shape(ary) != x.shape:
+        raise ValueError(f"{function}: an array of shape {numpy.shape(ary)} does not fit one of shape {x.shape}")
+    if getattr(ary, "dtype", x.dtype) != x.dtype:
+        raise TypeError(
+            f"{function}: an array of dtype {ary.dtype} does not fit one of {x.dtype}; convert it by astype()"
+        )
 
 
 def tolist(x):

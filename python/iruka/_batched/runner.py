@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import os
 import warnings
@@ -15,7 +16,7 @@ from .._functions import elementwise
 from .._numpy.conversion import asarray, asnumpy
 from .._numpy.creation import empty, empty_like
 from .._numpy.shapes import expand_dims, stack
-from ..errors import CompileError, TranslationError
+from ..errors import CompileError, TranslationError, TypeError
 from . import table
 from .kernels import kernel_of
 from .rebound import Rebinding
@@ -35,7 +36,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: dict) -> ndarray:
     """function(slice, *arguments, **keywords) for each slice along the last axis; results take its place."""
     outer = slices.shape[:-1]
-    first = _as_array(function(slices[(0,) * len(outer)], *arguments, **keywords))
+    first = _as_array(function, function(slices[(0,) * len(outer)], *arguments, **keywords))
     with slices.device:
         result = empty(outer + first.shape, first.dtype)
     if math.prod(outer) == 1:
@@ -48,20 +49,32 @@ def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: 
         return result
     except Untraceable as error:
         reason = error
-    name = getattr(function, "__name__", type(function).__name__)
     line = _line(reason)
-    warnings.warn(f"apply_along_axis calls {name} for each slice in Python{line}: {reason}", stacklevel=3)
+    warnings.warn(f"apply_along_axis calls {_name(function)} for each slice in Python{line}: {reason}", stacklevel=3)
     for place in ndindex(outer):
-        result[place] = first if not any(place) else _as_array(function(slices[place], *arguments, **keywords))
+        result[place] = (
+            first if not any(place) else _as_array(function, function(slices[place], *arguments, **keywords))
+        )
     return result
 
 
-def _as_array(result) -> ndarray:
-    """A function's result. NumPy makes no array of a sequence of arrays of bfloat16."""
+def _as_array(function: Callable, result) -> ndarray:
+    """A function's result, if it is of numbers. NumPy makes no array of a sequence of arrays of bfloat16."""
     parts = result if isinstance(result, (tuple, list)) else ()
     if any(isinstance(each, ndarray) and each.dtype.kind == "V" for each in parts):
         return stack([asarray(each) for each in parts])
-    return asarray(result)
+    try:
+        return asarray(result)
+    except builtins.TypeError as error:
+        of = f" and dtype {numpy.asarray(result).dtype}" if numpy.ndim(result) else ""
+        raise TypeError(
+            f"apply_along_axis: {_name(function)} returned a result of type {type(result).__name__}{of}; results are "
+            "numbers and arrays of numbers"
+        ) from error
+
+
+def _name(function: Callable) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _line(error: BaseException) -> str:
@@ -131,7 +144,8 @@ def _check(function, slices, arguments, keywords, first, result, places=()) -> N
     for place in (start, end, *places):
         expected = empty_like(first)
         try:
-            expected[...] = first if place == start else _as_array(function(slices[place], *arguments, **keywords))
+            made = first if place == start else _as_array(function, function(slices[place], *arguments, **keywords))
+            expected[...] = made
         except Exception as error:  # which the loop raises, if no slice before raises another
             raise Untraceable(f"{type(error).__name__}: {error}") from None
         if not _is_close(asnumpy(result[place]), asnumpy(expected), scale):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+from .._numba_names import IRUKA, JIT
+
 # Where a name that NumPy 2 has dropped or moved, and CuPy keeps, is now.
 _MOVED = {
     "alltrue": ("iruka", "all"),
@@ -35,6 +37,7 @@ _PHILOX = "use Philox (Philox4x3210), the one bit generator: the same numbers on
 
 _INSTEAD = {
     "iruka": {
+        **IRUKA,
         "nditer": _LOOP,
         "nested_iters": _LOOP,
         "memmap": "iruka.load(file, mmap_mode='r') and iruka.asarray(numpy.memmap(...)) share the mapped memory",
@@ -69,6 +72,7 @@ _INSTEAD = {
             ("datetime64", "timedelta64", "str_", "bytes_", "object_", "void", "record", "recarray", "rec", "chararray",
              "char", "strings"), _RECORDS),
     },  # fmt: skip
+    "iruka.jit": JIT,
     "iruka.random": dict.fromkeys(("XORWOW", "MRG32k3a", "MT19937", "PCG64", "PCG64DXSM", "SFC64"), _PHILOX),
 }  # fmt: skip
 

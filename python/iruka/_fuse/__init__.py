@@ -47,7 +47,8 @@ class FusedFunction(_core.FusedDispatcher):
     __qualname__: str
     __repr__, __eq__, __hash__ = FunctionValue.__repr__, FunctionValue.__eq__, FunctionValue.__hash__
     __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
-    __reduce__ = FunctionValue.__reduce__
+    __reduce__, __dir__ = FunctionValue.__reduce__, FunctionValue.__dir__
+    _public = ("clear_cache", "kernel_name")
 
     def __init__(self, function: Any, kernel_name: str | None = None):
         super().__init__()
@@ -101,6 +102,11 @@ class FusedFunction(_core.FusedDispatcher):
                     del self._launchers[next(iter(self._launchers))]  # the oldest
                 self._launchers[key] = found
                 return found
+
+    def _iruka_in_kernel_(self, arguments: list[Any]) -> Any:
+        raise TypeError(
+            f"{self.__name__}() is a fused function, of arrays; call its Python function, {self.__name__}.__wrapped__"
+        )
 
     @property
     def kernel_name(self) -> str:

@@ -12,6 +12,7 @@ from ..errors import AxisError, IndexError, TypeError, ValueError
 from . import reductions
 from .graph import Graph, Node, Place, name_of, row_name
 from .numbers import FusedNumber, is_number
+from .wording import NO_ELEMENTS, NOT_PART, instead_of
 
 _REDUCING_UFUNCS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
@@ -160,8 +161,7 @@ class FusedArray:
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
-            "an array of a fused function has no elements while the function is traced; elementwise functions, "
-            "reductions, where and views can be fused"
+            f"{NO_ELEMENTS}; elementwise functions, reductions, where(condition, x, y) and views can be fused"
         )
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
@@ -172,7 +172,7 @@ class FusedArray:
 
         function = _counterpart(func)
         if function is None:
-            raise TypeError(f"{func.__name__} is not part of a fused function")
+            raise TypeError(f"{func.__name__} {NOT_PART}; {instead_of(func.__name__, func)}")
         return function(*args, **kwargs)
 
     def _iruka_function_(self, name: str, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
@@ -287,10 +287,7 @@ class FusedArray:
     # What only a value can answer
 
     def _refuse(self, *args, **keywords):
-        raise TypeError(
-            "an array of a fused function has no elements while the function is traced, so it is no Python number, "
-            "list or index"
-        )
+        raise TypeError(f"{NO_ELEMENTS}, so it is no Python number, list or index")
 
     __int__ = __float__ = __complex__ = __index__ = __len__ = __iter__ = __contains__ = _refuse
     item = tolist = get = _refuse
@@ -330,7 +327,7 @@ class FusedArray:
     def __getattr__(self, name):
         if name.startswith("__") or name in ("_name", "_is_value", "_conj"):
             raise AttributeError(name)
-        raise TypeError(f"ndarray.{name} is not part of a fused function")
+        raise TypeError(f"ndarray.{name} {NOT_PART}; {instead_of(name)}")
 
     def __repr__(self):
         return f"<array of {self.dtype}, {self.ndim} axes, of the fused function {self._graph.name}>"
@@ -347,7 +344,10 @@ def _operand(value: Any) -> Any:
     if isinstance(value, numpy.ndarray) and value.ndim == 0 and value.dtype.kind in "biufc":
         return value[()]  # NumPy's scalars give themselves as such arrays to comparisons
     if isinstance(value, (_core.ndarray, numpy.ndarray)):
-        raise TypeError("an array from outside of the fused function: give it as an argument")
+        raise TypeError(
+            "an array from outside of the fused function: give it as an argument; zeros_like, ones_like and full_like "
+            "make one inside"
+        )
     raise TypeError(f"a fused function computes with arrays and numbers, not with {type(value).__name__}")
 
 
@@ -383,7 +383,8 @@ def apply(graph: Graph, name: str, inputs: Any, out: Any = None, where: Any = Tr
 def call_ufunc(graph: Graph, ufunc: Any, method: str, inputs: tuple, keywords: dict) -> Any:
     name = row_name(ufunc)
     if name is None:
-        raise TypeError(f"{getattr(ufunc, '__name__', ufunc)} is not part of a fused function")
+        called = getattr(ufunc, "__name__", str(ufunc))
+        raise TypeError(f"{called} {NOT_PART}; {instead_of(called, ufunc)}")
     keywords = {key: value for key, value in keywords.items() if key not in ("order", "subok")}
     if method == "reduce" and name in _REDUCING_UFUNCS:
         axis = keywords.pop("axis", inputs[1] if len(inputs) > 1 else 0)
@@ -393,7 +394,7 @@ def call_ufunc(graph: Graph, ufunc: Any, method: str, inputs: tuple, keywords: d
             keywords.pop("initial", None)
         return inputs[0]._reduced(_REDUCING_UFUNCS[name], axis, **keywords)
     if method != "__call__":
-        raise TypeError(f"{name}.{method} is not part of a fused function")
+        raise TypeError(f"{name}.{method} {NOT_PART}; {instead_of(method)}")
     if unknown := set(keywords) - {"out", "where", "dtype", "casting"}:
         raise TypeError(f"{name}: {unknown.pop()}= is not part of a fused function")
     return apply(graph, name, inputs, **keywords)

@@ -1,12 +1,9 @@
-"""Runs a fused function once on arrays that record, and words its errors with the user's line."""
+"""Runs a fused function once on arrays that record."""
 
 from __future__ import annotations
 
 import builtins
-import linecache
-import os
 import sys
-import traceback
 from typing import Any
 
 from .. import _core, errors
@@ -14,9 +11,8 @@ from .arrays import FusedArray
 from .graph import Graph
 from .numbers import FusedNumber, is_number
 from .plan import Plan
+from .wording import PACKAGE, with_place
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _WORDED = (
     builtins.TypeError, builtins.ValueError, builtins.IndexError, builtins.OverflowError, builtins.AttributeError,
     builtins.ZeroDivisionError,
@@ -44,7 +40,7 @@ class CodeThatRuns:
             self._before.enable()
 
     def _note(self, frame: Any, event: str, argument: Any) -> None:
-        if event == "call" and not frame.f_code.co_filename.startswith(_PACKAGE):
+        if event == "call" and not frame.f_code.co_filename.startswith(PACKAGE):
             self._codes.add(frame.f_code)
         if callable(self._before):
             self._before(frame, event, argument)
@@ -64,7 +60,7 @@ def launcher_of(fused: Any, values: tuple, count: int, names: tuple, foreign: se
     try:
         result = function(*arguments[:count], **keywords)
     except _WORDED as error:
-        worded = _with_place(error, fused.__name__)
+        worded = with_place(error, fused.__name__)
         if worded is None:
             raise
         raise worded from error
@@ -96,67 +92,3 @@ def _share_memory(values: tuple) -> bool:
 
     arrays = [value for value in values if isinstance(value, _core.ndarray)]
     return any(shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k])
-
-
-def _with_place(error: BaseException, name: str) -> BaseException | None:
-    """The same error, worded with the line of the user's code that it comes from; None for the user's own errors."""
-    place = None
-    frames = list(traceback.walk_tb(error.__traceback__))
-    for frame, line in frames[1:]:
-        if not frame.f_code.co_filename.startswith(_PACKAGE) and not _is_library(frame.f_code.co_filename):
-            place = frame, line
-    if place is None:
-        return None
-    is_users_own = frames[-1][0] is place[0] and not _mentions_array(error)
-    if is_users_own and not isinstance(error, errors.Error):
-        return None
-    frame, line = place
-    positions = _positions(error, frame)
-    file = frame.f_code.co_filename
-    message = str(error)
-    if _mentions_array(error):  # a function that knows no such arrays
-        below = [each.f_code for each, _ in frames[frames.index(place) + 1 :]]
-        public = [
-            code.co_name for code in below if not code.co_name.startswith("_") and _FOLDER not in code.co_filename
-        ]
-        called = public[0] if public else "this operation"
-        message = f"{called} is not part of a fused function; elementwise functions, reductions, where and views are"
-    text = f"{name} cannot be fused ({file}, line {line}): {message}"
-    source = linecache.getline(file, line)
-    if source.strip():
-        indent = len(source) - len(source.lstrip())
-        text += f"\n    {source.strip()}"
-        if positions is not None:
-            start, end = positions
-            text += "\n    " + " " * (start - indent) + "^" * max(1, end - start)
-    kind = type(error) if type(error).__module__ == "iruka.errors" else getattr(errors, type(error).__name__, None)
-    if kind is None:
-        kind = errors.TypeError
-    try:
-        return kind(text)
-    except builtins.TypeError:
-        return errors.TypeError(text)
-
-
-def _is_library(file: str) -> bool:
-    import numpy
-
-    return file.startswith((os.path.dirname(numpy.__file__) + os.sep, "<__array_function__"))
-
-
-def _mentions_array(error: BaseException) -> bool:
-    return "FusedArray" in str(error) or "FusedNumber" in str(error)
-
-
-def _positions(error: BaseException, frame: Any) -> tuple[int, int] | None:
-    """Columns of the expression in its line, from 0."""
-    traceback_of = error.__traceback__
-    while traceback_of is not None and traceback_of.tb_frame is not frame:
-        traceback_of = traceback_of.tb_next
-    if traceback_of is None:
-        return None
-    for k, position in enumerate(frame.f_code.co_positions()):
-        if k == traceback_of.tb_lasti // 2:
-            first, last, start, end = position
-            return (start, end) if first == last and start is not None and end is not None else None
-    return None

@@ -131,6 +131,9 @@ class frompyfunc:
         )
         return made if self._has_kernel[dtypes] else None
 
+    def __dir__(self):
+        return [name for name in super().__dir__() if name.startswith("__") or not name.startswith("_")]
+
     def __repr__(self):
         return f"<ufunc '{self.__name__} (vectorized)'>"
 

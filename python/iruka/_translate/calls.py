@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import math
 import types
@@ -11,7 +12,9 @@ from typing import Any
 
 import numpy
 
+from .. import _core, _thread_names as jit
 from . import functions as table
+from .array_expressions import is_array
 from .expressions import Expressions
 from .knowledge import form_of
 from .number_types import (
@@ -33,14 +36,37 @@ from .number_types import (
 )
 from .values import Value, constant, literal, tuple_of
 
+_KERNELS = (_core.ElementwiseKernel, _core.ReductionKernel, _core.StagedKernel, _core.RawKernel)
+_ARRAY_MAKERS = ("empty_like", "full_like", "ones_like", "zeros_like", "arange", "linspace", "copy")
 _FARTHEST = 10_000  # exponent of a power of two that matters to a float
 _MOST_DIGITS = 22  # of round(): no float is a farther power of ten
+
+
+def _is_elementwise(function: Any) -> bool:
+    """Whether it is a function of elements where it is called with arrays."""
+    others = (abs, numpy.clip, numpy.round, numpy.around, numpy.where)
+    return isinstance(function, numpy.ufunc) or any(function is each for each in others)
+
+
+def _as_argument(value: Value) -> Any:
+    """A constant of Python's as it is, whose dtype adapts; of another number its type, which has a dtype."""
+    return value.constant if type(value.constant) in (bool, int, float, complex) else value.type
+
+
+def _cast_to(dtype: numpy.dtype, value: Value) -> Value:
+    type = Number(dtype)
+    return Value(type, value.as_type(type)) if value.is_number else value
 
 
 class Calls(Expressions):
     """Translates calls."""
 
     variables: dict[str, Any]
+
+    @abc.abstractmethod
+    def matched(self, function: Any, arguments: list[Value], keywords: dict, node: ast.Call) -> list[Value]: ...
+    @abc.abstractmethod
+    def call_made(self, function: Any, values: list[Value], node: ast.Call) -> Value: ...
 
     def _Call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
@@ -78,10 +104,18 @@ class Calls(Expressions):
         """A call of what is known when the function is translated."""
         if not isinstance(function, Hashable):
             self.refuse(node, f"{type(function).__name__} is no function")
+        if _is_elementwise(function) and any(map(is_array, arguments)) and not keywords:
+            made = self.of_arrays(lambda *given: self.call(function, [*given], {}, node), arguments, node)
+            if made is not None:
+                return made
         if (own := _OWN.get(function)) is not None:
             return own(self, arguments, keywords, node)
         if isinstance(function, types.FunctionType):
+            if function.__module__ == jit.__name__:
+                self.refuse(node, f"jit.{function.__name__}() has a meaning only in a function under @jit.rawkernel")
             return self.call_function(function, arguments, keywords, node)
+        if hasattr(type(function), "_iruka_in_kernel_"):
+            return self.call_made_function(function, arguments, keywords, node)
         name = getattr(function, "__name__", str(function))
         try:
             if keywords:
@@ -98,12 +132,49 @@ class Calls(Expressions):
                 is_kept = function is int and len(arguments) == 1 and arguments[0].is_number
                 return self._cast(UINT if is_kept and is_wide(arguments[0].type) else target, arguments)
         except TypeError as error:
-            self.refuse(node, f"{name}() {error}")
-        self.refuse(
-            node,
-            f"{name}() has no kernel; functions of numbers from math, cmath and numpy, and Python functions whose text "
-            "is there, may be called",
+            self.refuse(node, f"{name}() {error}{self.advice_on(arguments)}")
+        self.refuse(node, f"{name}() has no kernel; {self._instead_of(function, name, arguments)}")
+
+    def _instead_of(self, function: Any, name: str, arguments: list[Value]) -> str:
+        """What to write in place of a call that has no kernel."""
+        if isinstance(function, _KERNELS):
+            return (
+                f"it is an {type(function).__name__}, which is launched from outside; write its body as a Python "
+                "function"
+            )
+        if name in _ARRAY_MAKERS:
+            return (
+                "a kernel makes arrays of known shape alone, as numpy.zeros(4); for one as large as an argument add an "
+                "output to the layout of guvectorize"
+            )
+        if advice := self.advice_on(arguments):
+            return f"it takes numbers here{advice}"
+        return (
+            "functions of numbers from math, cmath and numpy, and Python functions whose text is there, may be called"
         )
+
+    def call_made_function(
+        self, function: Any, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """A call of what vectorize or jit.rawkernel made: of its Python function, with the casts of its signature."""
+        name = getattr(function, "__name__", str(function))
+        if wrong := [each.type for each in (*arguments, *keywords.values()) if not each.is_number]:
+            self.refuse(node, f"{name}() takes numbers, not {wrong[0]}{self.advice_on(arguments)}")
+        try:
+            made_of, inputs, outputs = function._iruka_in_kernel_([_as_argument(each) for each in arguments])
+        except TypeError as error:
+            self.refuse(node, str(error))
+        values = self.matched(made_of, arguments, keywords, node)
+        if inputs is not None:
+            values = [_cast_to(dtype, each) for dtype, each in zip(inputs, values, strict=True)]
+        result = self.call_made(made_of, values, node)
+        if outputs is None:
+            return result
+        items = result.items or (result,)
+        if len(items) != len(outputs):
+            self.refuse(node, f"{name}() has {len(outputs)} results, and its function returns {len(items)}")
+        casts = [_cast_to(*each) for each in zip(outputs, items, strict=True)]
+        return tuple_of(casts) if result.items else casts[0]
 
     def call_of_numpy(self, function: Any, arguments: list[Value], node: ast.Call) -> Value | None:
         if function is numpy.where and len(arguments) == 3 and all(each.is_number for each in arguments):

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from .. import _thread_names as jit
+from .array_expressions import ArrayExpressions, without_whole_axes
 from .bounds import HIGHEST, Form, joined, symbol
 from .knowledge import form_as, form_of
 from .number_types import (
@@ -32,7 +34,6 @@ from .number_types import (
     is_wide,
     part_of,
 )
-from .order import Order
 from .tables import Table, Tables
 from .values import Value, constant, integer, literal, tuple_of
 
@@ -85,10 +86,11 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
     return bits > _MOST_BITS
 
 
-class Expressions(Order, Tables):
+class Expressions(ArrayExpressions, Tables):
     """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
 
     program: Any
+    has_threads = False  # the function is one of iruka.jit
 
     @abc.abstractmethod
     def failure(self) -> str: ...
@@ -136,7 +138,7 @@ class Expressions(Order, Tables):
         if isinstance(value.type, Tuple):
             return "true" if value.items or isinstance(value.type, Closure) else "false"
         if not value.is_number:
-            self.refuse(node, f"{value.type} is neither true nor false here")
+            self.refuse(node, f"{value.type} is neither true nor false here{self.advice_on([value])}")
         return value.as_type(BOOL)
 
     # Names and constants
@@ -173,7 +175,7 @@ class Expressions(Order, Tables):
             item = Number(value.type.dtype)
             return tuple(self.read(Value(item, f"{value.text}[{k}]")) for k in range(value.type.shape[0]))
         if isinstance(value.type, (ArrayView, LocalArray)):
-            self.refuse(node, f"{value.type} cannot be unpacked; write its elements, a[0], a[1]")
+            self.refuse(node, f"{value.type} cannot be unpacked; write its elements, a[0], a[1], or a loop over them")
         self.refuse(node, f"{value.type} has no elements")
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Value:
@@ -191,9 +193,14 @@ class Expressions(Order, Tables):
         sign = _UNARY[type(node.op)]
         if sign == "not":
             return Value(BOOL, self.truth(node))
-        return self.unary(sign, self.number_of(node.operand, f"the operand of {sign}"), node)
+        return self.unary(sign, self.value(node.operand), node)
 
     def unary(self, sign: str, value: Value, node: ast.AST) -> Value:
+        if not value.is_number:
+            made = self.of_arrays(lambda each: self.unary(sign, each, node), [value], node)
+            return made or self.refuse(
+                node, f"the operand of {sign} must be a number, not {value.type}{self.advice_on([value])}"
+            )
         if sign == "not":
             return Value(BOOL, f"(!{value.as_type(BOOL)})")
         if value.is_constant and sign in "+-" and not isinstance(value.constant, numpy.generic):
@@ -229,7 +236,9 @@ class Expressions(Order, Tables):
                 self.refuse(node, f"the result of this {sign} is too large for a kernel")
             return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
         if not (a.is_number and b.is_number):
-            self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")
+            made = self.of_arrays(lambda left, right: self.binary(sign, left, right, node), [a, b], node)
+            advice = self.advice_on([a, b])
+            return made or self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}{advice}")
         common = arithmetic(a.type, b.type)
         try:
             return self.with_result(sign, a, b, self._operation(sign, a, b, common))
@@ -405,6 +414,8 @@ class Expressions(Order, Tables):
                 found = getattr(value.constant, node.attr)
             except AttributeError as error:
                 self.refuse(node, str(error))
+            if isinstance(found, jit.Coordinate) and not self.has_threads:
+                self.refuse(node, f"jit.{found.name} has a meaning only in a function under @jit.rawkernel")
             self.program.outer.add_attribute(value.constant, node.attr, found)
             return constant(found)
         if isinstance(value.type, ArrayView) and node.attr in ("shape", "ndim", "size", "dtype"):
@@ -419,7 +430,7 @@ class Expressions(Order, Tables):
             return constant(parts[node.attr])
         if value.is_number and node.attr in ("real", "imag"):
             return self._part(value, node.attr)
-        self.refuse(node, f"{value.type} has no attribute {node.attr!r} in a kernel")
+        self.refuse(node, f"{value.type} has no attribute {node.attr!r} in a kernel{self.advice_on([value])}")
 
     @staticmethod
     def _part(value: Value, name: str) -> Value:
@@ -437,7 +448,7 @@ class Expressions(Order, Tables):
         if isinstance(value.type, LocalArray):
             return self.read(self.element(value, node))
         if isinstance(value.type, ArrayView):
-            return self.read(self.view_element(value, node))
+            return self.read(self.view_element(value, without_whole_axes(node.slice), node))
         if isinstance(value.type, Object):
             return self.known_element(value, node)
         self.refuse(node, f"{value.type} has no elements")
@@ -491,15 +502,15 @@ class Expressions(Order, Tables):
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
         return place
 
-    def view_element(self, array: Value, node: ast.Subscript) -> Value:
-        """An element of an array that was given, or with one index of several axes a row of it."""
-        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    def view_element(self, array: Value, nodes: list[ast.expr], node: ast.AST) -> Value:
+        """An element of an array that was given, or with fewer indices than axes a row of it."""
         if len(nodes) > array.type.ndim:
             self.refuse(node, f"{array.type} takes {array.type.ndim} indices, not {len(nodes)}")
         indices = []
         for each in nodes:
             if isinstance(each, ast.Slice):
-                self.refuse(each, "slices of arrays are not supported here; use a loop over their indices")
+                self.refuse(each, "slices of arrays are not supported here; use a loop over their indices, as in "
+                                  "for k in range(1, x.shape[0])")  # fmt: skip
             indices.append(self.index_of(each))
         if len(nodes) == array.type.ndim:
             return self.at(array, indices, node)

@@ -65,7 +65,8 @@ class LocalArrays(Calls):
         shape: Any = given.constant if given is not None and given.is_constant else None
         shape = (shape,) if isinstance(shape, int) else shape
         if not isinstance(shape, tuple) or not all(isinstance(each, int) and each >= 0 for each in shape):
-            self.refuse(node, "the shape of an array must be known when the kernel is made")
+            self.refuse(node, "the shape of an array must be known when the kernel is made; for one as large as an "
+                              "argument add an output to the layout of guvectorize, or an argument")  # fmt: skip
         if int(numpy.prod(shape)) > _MOST_ELEMENTS:
             self.refuse(node, f"an array of {int(numpy.prod(shape))} elements is too large: each element's "
                               f"computation has its own, of at most {_MOST_ELEMENTS}")  # fmt: skip

@@ -367,7 +367,7 @@ class NumpyFunction(FunctionTranslator):
         return Value(type, value.as_type(type), value.constant)
 
     def unary(self, sign: str, value: Value, node: ast.AST) -> Value:
-        if sign == "not" or (value.is_constant and not self._is_typed(value)):
+        if sign == "not" or not value.is_number or (value.is_constant and not self._is_typed(value)):
             return super().unary(sign, value, node)
         return self.distributed(lambda each: self._unary_of(sign, each, node), [value], node)
 
@@ -451,6 +451,11 @@ class NumpyFunction(FunctionTranslator):
                 self.refuse(node, f"{_name(function)}() {error}")
 
         return self.distributed(compute, arguments, node)
+
+    def call_made_function(
+        self, function: Any, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value:
+        self.refuse(node, f"{_name(function)}() gives no scalars of NumPy's types here")
 
     def _rule(self, function: Any, arguments: list[Value], keywords: dict) -> Callable[..., Value] | None:
         """What writes the call of a function of numbers of known types."""
@@ -630,12 +635,12 @@ class NumpyFunction(FunctionTranslator):
             return self._return(tuple_of(items), node)
         super()._Return(node)
 
-    def _set_element(self, place: Value, value: Value, node: ast.AST) -> None:
+    def set_element(self, place: Value, value: Value, node: ast.AST) -> None:
         if value.is_number:
             dtype = place.type.dtype
             compute = lambda each: Value(Scalar(dtype), self.as_dtype(each, dtype, node))
             value = self.distributed(compute, [value], node)
-        super()._set_element(place, value, node)
+        super().set_element(place, value, node)
 
 
 _WHOLE: dict[Any, Callable[..., Value]] = {

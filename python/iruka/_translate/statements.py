@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
+from .array_expressions import ArrayExpression, without_whole_axes
 from .bounds import Form, facts_with, symbol
 from .expressions import BINARY, MOST_CHOICES
 from .knowledge import LoopNames, limits
@@ -324,7 +325,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             outer, self.statement = self.statement, statement
             self.tests.clear()
             self._translate_part(method, statement)
-            self._leave_if_failed()
+            self.leave_if_failed()
             self.statement = outer
 
     def _translate_part(self, method: Callable[[Any], None], node: ast.AST) -> None:
@@ -337,7 +338,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         except RecursionError:
             self.refuse(node, f"this {TOO_DEEP}")
 
-    def _leave_if_failed(self) -> None:
+    def leave_if_failed(self) -> None:
         """Ends the function behind what may have failed: a function that was called, or an index."""
         if self.assigned is not None and self.may_have_failed:
             self.emit("if (failed) return {};")
@@ -352,7 +353,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             return test
         name = self.named("bool", test)
         self.tests[name] = self.said(test)
-        self._leave_if_failed()
+        self.leave_if_failed()
         return name
 
     def _Pass(self, node: ast.Pass) -> None:
@@ -378,7 +379,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.returned = both
         if both == Object(None) and value.text:  # the call of a function that returns nothing
             self.emit(f"(void)({value.text});")
-            self._leave_if_failed()
+            self.leave_if_failed()
         self.emit(f"return {self._made(value, both)};")
         self.assigned = None
 
@@ -414,6 +415,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if value is None:
             value = self.value(node.value)
         if len(node.targets) > 1:
+            if isinstance(value.type, ArrayExpression):
+                self.refuse(node, "an array that is computed goes to one target; write a statement for each")
             if has_array(value.type) and not isinstance(value.type, Table):
                 self.refuse(node, "an array has one name")
             value = self.snapshot(value)
@@ -425,24 +428,33 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             self.assign(node.target, self.array(node.value) or self.value(node.value), node)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
+        if (whole := self.whole_array(node.target)) is not None:
+            value = self.binary(BINARY[type(node.op)], whole, self.value(node.value), node)
+            return self.assign_whole(whole, value, node.target, node)
         if isinstance(node.target, ast.Subscript):
             place = self._element(self.value(node.target.value), node.target)
             before = self.read(place)
         elif isinstance(node.target, ast.Name):
             before = self.value(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+            if isinstance(before.type, ArrayView):
+                value = self.binary(BINARY[type(node.op)], before, self.value(node.value), node)
+                return self.assign_whole(before, value, node.target, node)
         else:
             self.refuse(node.target, "attributes cannot be assigned in a kernel")
         value = self.binary(BINARY[type(node.op)], before, self.value(node.value), node)
         if isinstance(node.target, ast.Name):
             self.assign(node.target, value, node)
         else:
-            self._set_element(place, value, node)
+            self.set_element(place, value, node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
             if isinstance(value.type, LocalArray) and not isinstance(value.type, Table):
                 return self.assign_array(target.id, value, node)
             self.check_copy(value, node)
+            if isinstance(value.type, ArrayExpression):
+                self.refuse(node, f"a kernel makes no arrays as large as its arguments; assign to one that is there, "
+                                  f"as out[:] = ..., and for {target.id!r} add an output to the layout")  # fmt: skip
             if isinstance(value.type, Tuple) and has_array(value.type):
                 self.refuse(node, f"a tuple in a variable has no arrays, and this is {value.type}; pass each array")
             type = self.assign_name(target.id, value.type, node)
@@ -465,33 +477,25 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def _assign_element(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         """Assigns to an element; of an array that was given, with [:] or [...] to all."""
-        array = self.value(target.value)
-        whole = isinstance(target.slice, ast.Slice) and not any(
-            (target.slice.lower, target.slice.upper, target.slice.step)
-        )
-        whole = whole or (isinstance(target.slice, ast.Constant) and target.slice.value is Ellipsis)
-        if not (whole and isinstance(array.type, ArrayView)):
-            return self._set_element(self._element(array, target), value, node)
-        self._check_writable(array, target)
-        if not value.is_number:
-            self.refuse(node, f"an element must be a number, not {value.type}")
-        self.emit(f"{array.text}.fill({value.as_type(Number(array.type.dtype))});")
+        if (whole := self.whole_array(target)) is not None:
+            return self.assign_whole(whole, value, target, node)
+        self.set_element(self._element(self.value(target.value), target), value, node)
 
     def _element(self, array: Value, target: ast.Subscript) -> Value:
         """The element that a target names, as the left side of an assignment."""
         if not isinstance(array.type, (ArrayView, LocalArray)) or isinstance(array.type, Table):
             self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
-        self._check_writable(array, target)
+        self.check_writable(array, target)
         if isinstance(array.type, LocalArray):
             return self.element(array, target)
-        place = self.view_element(array, target)
+        place = self.view_element(array, without_whole_axes(target.slice), target)
         if not place.is_number:
             self.refuse(target, f"{array.type} takes {array.type.ndim} indices here")
         return place
 
-    def _set_element(self, place: Value, value: Value, node: ast.AST) -> None:
+    def set_element(self, place: Value, value: Value, node: ast.AST) -> None:
         if not value.is_number:
-            self.refuse(node, f"an element must be a number, not {value.type}")
+            self.refuse(node, f"an element must be a number, not {value.type}{self.advice_on([value])}")
         if not self.may_have_failed:
             self.emit(f"{place.text} = {value.as_type(place.type)};")
             return
@@ -500,7 +504,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.emit(f"{place.type.c_type} &{name} = {place.text};")
         self.emit(f"if (!failed) {name} = {new};")
 
-    def _check_writable(self, array: Value, target: ast.AST) -> None:
+    def check_writable(self, array: Value, target: ast.AST) -> None:
         """Refuses arrays that are read-only, and notes what callers see of the change."""
         if isinstance(array.type, ArrayView) and not array.type.is_writable:
             self.refuse(target, self.read_only)
@@ -559,7 +563,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         outer_arrays = list(self.iterated_arrays)
         items = self.iterated(node.iter)
         before = set(self.assigned or ())
-        self._leave_if_failed()
+        self.leave_if_failed()
         loop = self._begin_loop(node)
         self.forget_assigned(node)
         if isinstance(items, Range):
@@ -736,7 +740,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         else:
             result = self.read(result)
         if made.can_fail and len(self.lines) > count:
-            self._leave_if_failed()
+            self.leave_if_failed()
         return result
 
     def _note_effects(self, made: FunctionTranslator, values: list[Value]) -> bool:

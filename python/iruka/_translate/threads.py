@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import linecache
 import math
+import os
 import types
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +15,6 @@ from typing import Any, NoReturn, cast
 import numpy
 
 from .. import _thread_names as jit
-from .._python_kernels import kernel_name
 from . import HEADER, Program
 from .bounds import Form, extreme, operated, symbol
 from .knowledge import INT32, form_of
@@ -26,6 +27,7 @@ from .values import Value, integer, literal, tuple_of
 _AXES = ("x", "y", "z")
 _MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 _SMALL_GRID = 2**21 - 1
+_LONGEST_STATEMENT = 120
 _NARROW_OPERATORS = ("+", "-", "*", "//", "%", "&", "|", "^")
 _LANE = "((int64_t)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32))"
 
@@ -48,6 +50,7 @@ class ThreadFunction(FunctionTranslator):
     """
 
     read_only = "this array is read-only"
+    has_threads = True
 
     def __init__(self, program: KernelProgram, function: types.FunctionType | Nested, arguments: tuple, name: str):
         self.positive: set[str] = set()  # texts of integers that are known to be above zero
@@ -55,6 +58,9 @@ class ThreadFunction(FunctionTranslator):
 
     def check_effects(self) -> None:
         """Functions that return nothing have their effects in shared memory or as barriers, too."""
+
+    def advice_on(self, values: list[Value]) -> str:
+        return "; a thread computes with elements, x[i] with i = jit.grid(1)" if super().advice_on(values) else ""
 
     # Values
 
@@ -237,16 +243,20 @@ class ThreadFunction(FunctionTranslator):
     # Statements
 
     def _Raise(self, node: ast.Raise) -> None:
-        self.emit(f"assert({self._words(node, 'raise')});")
+        self._fail(node)
         self.emit("return {};")
         self.assigned = None
 
     def _Assert(self, node: ast.Assert) -> None:
-        self.emit(f"assert({self.tested(node.test)} && {self._words(node, 'assert')});")
+        self.emit(f"if (!{self.tested(node.test)}) {{")
+        self._fail(node)
+        self.emit("}")
 
-    def _words(self, node: ast.stmt, name: str) -> str:
-        place = f'"{name} in {kernel_name(self.source.name)}, line {node.lineno}"'
-        return f"!{place}" if name == "raise" else place
+    def _fail(self, node: ast.stmt) -> None:
+        """An assertion whose message has the file, the line and the text of Python's statement."""
+        text = linecache.getline(self.source.file, node.lineno).strip()[:_LONGEST_STATEMENT]
+        self.emit(f'#line {node.lineno} "{_as_c_string(os.path.basename(self.source.file))}"')
+        self.emit(f'assert(!"{_as_c_string(text or type(node).__name__.lower())}");')
 
     def _fail_if(self, test: str) -> None:
         """A range whose step is 0 has no elements."""
@@ -303,12 +313,13 @@ class ThreadFunction(FunctionTranslator):
         if not {"dtype", "size"} <= set(given) <= set(names) or not all(each.is_constant for each in given.values()):
             self.refuse(node, "shared_memory(dtype, size, alignment=None) takes what is known when the kernel is made")
         size, alignment = given["size"].constant, given["alignment"].constant if "alignment" in given else None
-        if not (size is None or (_is_int(size) and size > 0)):
-            self.refuse(node, f"the size of shared memory must be an int above 0, or None for what the launch gives, "
-                              f"not {size!r}")  # fmt: skip
+        shape = size if isinstance(size, tuple) else (size,)
+        if size is not None and not (shape and all(_is_int(each) and each > 0 for each in shape)):
+            self.refuse(node, f"the size of shared memory must be an int above 0, a tuple of them, or None for what "
+                              f"the launch gives, not {size!r}")  # fmt: skip
         if not (alignment is None or (_is_int(alignment) and alignment > 0 and alignment & (alignment - 1) == 0)):
             self.refuse(node, f"the alignment must be a power of 2, not {alignment!r}")
-        return Value(SharedArray(self.dtype_of(given, None, node), (size,), alignment), constant=None)
+        return Value(SharedArray(self.dtype_of(given, None, node), shape, alignment), constant=None)
 
     def assign_array(self, name: str, value: Value, node: ast.AST) -> None:
         if not isinstance(value.type, SharedArray):
@@ -323,8 +334,8 @@ class ThreadFunction(FunctionTranslator):
         if not isinstance(type, SharedArray):
             return super().declarations(name, type)
         aligned = f"alignas({type.alignment}) " if type.alignment else ""
-        c_type, extent = c_type_of(type.dtype), type.shape[0]
-        return [f"{'extern ' if extent is None else ''}{aligned}__shared__ {c_type} {name}[{extent or ''}];"]
+        extent = "" if _has_no_extent(type) else str(math.prod(map(int, type.shape)))
+        return [f"{'' if extent else 'extern '}{aligned}__shared__ {c_type_of(type.dtype)} {name}[{extent}];"]
 
     # Calls
 
@@ -341,7 +352,8 @@ class ThreadFunction(FunctionTranslator):
             return own(self, *self.matched(function, arguments, keywords, node), node)
         if function is len and any(_has_no_extent(each.type) for each in arguments):
             self._refuse_extent(node)
-        if not isinstance(function, types.FunctionType) and function not in _AS_GIVEN:
+        is_translated = isinstance(function, types.FunctionType) or hasattr(type(function), "_iruka_in_kernel_")
+        if not is_translated and function not in _AS_GIVEN:
             arguments = self._adapted(arguments)
         return super().call(function, arguments, keywords, node)
 
@@ -429,12 +441,15 @@ class ThreadFunction(FunctionTranslator):
         indices = list(index.items) if index.items else [index]
         for each in indices:
             self._whole(each, "an index", node)
-        if isinstance(array.type, SharedArray) and len(indices) == 1:
-            return Value(Number(array.type.dtype), f"{array.text}[{indices[0].as_type(INT)}]")
-        if not isinstance(array.type, ArrayView):
+        if not isinstance(array.type, (ArrayView, SharedArray)):
             self.refuse(node, f"an array is needed first, not {array.type}")
-        if len(indices) != array.type.ndim:
-            self.refuse(node, f"{array.type} takes {array.type.ndim} indices here, not {len(indices)}")
+        ndim = array.type.ndim if isinstance(array.type, ArrayView) else len(array.type.shape)
+        if len(indices) != ndim:
+            self.refuse(node, f"{array.type} takes {ndim} indices here, not {len(indices)}")
+        if isinstance(array.type, SharedArray):
+            is_flat = len(indices) == 1
+            place = indices[0].as_type(INT) if is_flat else self.place_of(array.type.shape, indices, node)
+            return Value(Number(array.type.dtype), f"{array.text}[{place}]")
         if not array.type.is_writable:
             self.refuse(node, self.read_only)
         return self.at(array, indices, node)
@@ -447,6 +462,12 @@ def _is_untyped(value: Value) -> bool:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
+
+
+def _as_c_string(text: str) -> str:
+    """The text in a literal of C++, without its quotes. What is not ASCII becomes a question mark."""
+    plain = text.replace("\\", "\\\\").replace('"', "'")
+    return plain.encode("ascii", "replace").decode()
 
 
 def _has_no_extent(type: Any) -> bool:

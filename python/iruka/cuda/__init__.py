@@ -12,6 +12,7 @@ from .._core import (
     cuda_is_available as _is_available,
     cuda_unavailable_reason as _unavailable_reason,
 )
+from .._numba_names import CUDA as _NAMES_OF_NUMBA
 from ..memory import MemoryPool, PinnedMemoryPool
 from . import _modules, memory_hooks, runtime
 from ._arrays import (
@@ -57,8 +58,9 @@ def get_device_id() -> int:
 _KERNEL = "use iruka.RawKernel and iruka.RawModule"
 _POOLS = "all memory comes from iruka.get_default_memory_pool(); set_limit() bounds it and MemoryHook tells of it"
 
-#: What to use in place of CuPy's names that are not here.
+#: What to use in place of CuPy's and Numba's names that are not here.
 _INSTEAD = {
+    **_NAMES_OF_NUMBA,
     **dict.fromkeys(("Function", "Module", "RawKernel", "compile_with_cache"), _KERNEL),
     **dict.fromkeys(
         ("CFunctionAllocator", "ManagedMemory", "Memory", "MemoryAsync", "MemoryAsyncPool", "MemoryPointer",
@@ -86,7 +88,8 @@ _INSTEAD = {
 
 def __getattr__(name):
     hint = f"; {_INSTEAD.get(name) or 'it has ' + ', '.join(sorted(__all__))}" if not name.startswith("_") else ""
-    raise AttributeError(f"module 'iruka.cuda' has no attribute {name!r}{hint}")
+    # Python adds a name that is spelled alike, which would mislead beside advice; an object without names has none.
+    raise AttributeError(f"module 'iruka.cuda' has no attribute {name!r}{hint}", name=name, obj=object())
 
 
 _names = _modules.add_to(_sys.modules[__name__])

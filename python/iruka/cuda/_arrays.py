@@ -21,7 +21,8 @@ def _scope(stream: Any) -> Any:
 def to_device(obj, stream=0, copy: bool = True, to: ndarray | None = None) -> ndarray:
     """The elements of an array as an array of the default device; `to` is an array to copy them into.
 
-    An array of that device is returned as it is with copy=False. Raises ValueError where `to` has another shape.
+    An array of that device is returned as it is with copy=False. Raises ValueError where `to` has another shape, and
+    TypeError where it has another dtype.
 
     >>> iruka.cuda.to_device([1.0, 2.0]).copy_to_host()
     array([1., 2.])
@@ -32,9 +33,7 @@ def to_device(obj, stream=0, copy: bool = True, to: ndarray | None = None) -> nd
         if to is None:  # the CPU's arrays share the memory of NumPy's
             made = obj if isinstance(obj, ndarray) else _core.as_array(obj)
             return made.copy() if copy else made
-        if numpy.shape(obj) != to.shape:
-            raise ValueError(f"to_device: an array of shape {numpy.shape(obj)} does not fit one of shape {to.shape}")
-        to[...] = obj
+        to.copy_to_device(obj)
         return to
 
 
