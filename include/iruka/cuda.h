@@ -116,7 +116,8 @@ IRUKA_API void free_pinned_blocks();
 
 /// Whether `memory` is page-locked host memory of any library: copies from and to it are asynchronous.
 IRUKA_API bool is_pinned(const void* memory);
-/// The index of the GPU that `memory` is on, or -1.
+/// The index of the GPU that `memory` is on, or -1. Page-locked memory, which every GPU reaches by its address on the
+/// host, counts as that of the GPU for which it was allocated.
 IRUKA_API int device_of(const void* memory);
 
 }  // namespace iruka::cuda

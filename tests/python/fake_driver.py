@@ -17,7 +17,7 @@ FAKE_CUFFT = TOOLKIT / "lib64" / "libcufft.so.12"
 needs_fake_cufft = pytest.mark.skipif(not FAKE_CUFFT.exists(), reason="the toolkit in software was not built")
 
 SETUP = f"""
-import ctypes, gc, threading, time
+import ctypes, gc, threading, time, weakref
 import numpy as np
 import iruka
 driver = ctypes.CDLL({str(LIBRARY)!r})

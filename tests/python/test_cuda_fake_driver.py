@@ -321,6 +321,27 @@ assert driver.fake_driver_live_host_bytes() == 0
 """)
 
 
+def test_mapped_arrays():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+mapped = iruka.cuda.mapped_array((3, 4), "int32")
+mapped[:] = np.arange(12).reshape(3, 4)
+x = iruka.cuda.as_cuda_array(mapped[1:, ::2])
+assert x.device.id == 0 and x.data.ptr == mapped.ctypes.data + 16 and x.strides == (16, 8)
+assert iruka.cuda.is_cuda_array(mapped)
+assert iruka.cuda.as_cuda_array(mapped[1:]).copy_to_host().tolist() == [[4, 5, 6, 7], [8, 9, 10, 11]]
+copy = iruka.asarray(mapped)  # as of any array of NumPy's
+assert copy.data.ptr != mapped.ctypes.data and copy.copy_to_host().tolist() == mapped.tolist()
+alive = weakref.ref(mapped)
+del mapped
+gc.collect()
+assert alive() is not None and x[0, 1].item() == 6
+del x, copy
+gc.collect()
+assert alive() is None
+""")
+
+
 def test_memory_hooks():
     run("""
 import io, json, sys

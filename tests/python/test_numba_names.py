@@ -220,3 +220,31 @@ def test_copies_keep_the_dtype():
             action()
     x.copy_to_device([4, 5, 6])
     assert x.copy_to_host().tolist() == [4, 5, 6]
+
+
+def test_mapped_arrays_are_numpys_and_a_devices():
+    for order in "CF":
+        mapped = cuda.mapped_array((3, 4), np.float32, order=order)
+        assert isinstance(mapped, np.ndarray) and mapped.flags[f"{order}_CONTIGUOUS"] and mapped.dtype == np.float32
+        mapped[...] = np.arange(12).reshape(3, 4)
+        assert cuda.is_cuda_array(mapped) and cuda.is_cuda_array(mapped[1:])
+        for part, numbers in ((mapped, np.arange(12).reshape(3, 4)), (mapped[::2, 1], np.array([1, 9]))):
+            on_device = cuda.as_cuda_array(part)
+            assert isinstance(on_device, iruka.ndarray) and on_device.device == iruka.default_device()
+            assert on_device.shape == part.shape and on_device.strides == part.strides
+            iruka.add(on_device, 1, out=on_device)
+            cuda.synchronize()
+            assert part.tolist() == (numbers + 1).tolist()
+            iruka.subtract(on_device, 1, out=on_device)
+            cuda.synchronize()
+    like = cuda.mapped_array_like(np.asfortranarray(np.zeros((2, 3), "int16")))
+    assert like.flags.f_contiguous and like.dtype == np.int16 and like.shape == (2, 3)
+    assert cuda.mapped_array(5, strides=(8,)).shape == (5,) and cuda.mapped_array((0, 3)).size == 0
+    on_device = cuda.as_cuda_array(like)
+    del like  # the array holds the memory
+    on_device.fill(7)
+    assert on_device.copy_to_host().tolist() == [[7, 7, 7]] * 2
+    with pytest.raises(ValueError, match="strides"):
+        cuda.mapped_array((2, 3), strides=(8, 16))
+    with pytest.raises(ValueError, match="order"):
+        cuda.mapped_array(3, order="K")

@@ -1,4 +1,4 @@
-"""Device arrays under Numba's names: to_device, device_array, pinned_array, as_cuda_array, stream, event."""
+"""Arrays under Numba's names: to_device, device_array, pinned_array, mapped_array, as_cuda_array; stream, event."""
 
 from __future__ import annotations
 
@@ -65,9 +65,52 @@ def pinned_array(shape, dtype=numpy.float64, strides=None, order: str = "C") -> 
     return empty_pinned(shape, dtype, order)
 
 
+class MappedArray(numpy.ndarray):
+    """A NumPy array whose memory kernels reach as well: mapped_array() makes it, as_cuda_array() gives it to them."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        if not _core.cuda_is_available():
+            raise AttributeError("without a GPU a mapped array is in ordinary memory")
+        interface = self.__array_interface__
+        return {name: interface[name] for name in ("shape", "typestr", "data", "strides")} | {"version": 3}
+
+
+class _InterfaceOf:
+    """The device's side of a mapped array, which NumPy's side would hide: a NumPy array is copied to a GPU."""
+
+    def __init__(self, array: MappedArray) -> None:
+        self._array = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def mapped_array(
+    shape, dtype=numpy.float64, strides=None, order: str = "C", stream=0, portable: bool = False, wc: bool = False
+) -> MappedArray:
+    """A NumPy array in page-locked memory that a GPU reads and writes in place, over the link; nothing is copied.
+
+    as_cuda_array() gives it to kernels. What they have written is there after synchronize(). Without a GPU it is an
+    array in ordinary memory. `portable` and `wc` are for Numba's callers: such memory is always portable, and never
+    write-combined.
+    Raises ValueError for another order than 'C' and 'F', and for strides that are not of the order.
+    """
+    if order not in ("C", "F"):
+        raise ValueError(f"mapped_array: order must be 'C' or 'F', not {order!r}")
+    made = pinned_array(shape, dtype, order=order).view(MappedArray)
+    if strides is not None and tuple(strides) != made.strides:
+        raise ValueError(f"mapped_array: strides {tuple(strides)} are not those of order {order!r}, {made.strides}")
+    return made
+
+
+def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> MappedArray:
+    """A mapped array of the shape, dtype and order of another array."""
+    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+    return mapped_array(ary.shape, ary.dtype, order=order)
+
+
 def is_cuda_array(obj) -> bool:
-    """Whether an object is an array of a device: Iruka's, or one with `__cuda_array_interface__`."""
-    return isinstance(obj, ndarray) or hasattr(obj, "__cuda_array_interface__")
+    """Whether an object is an array of a device: Iruka's, a mapped one, or one with `__cuda_array_interface__`."""
+    return isinstance(obj, (ndarray, MappedArray)) or hasattr(obj, "__cuda_array_interface__")
 
 
 def as_cuda_array(obj, sync: bool = True) -> ndarray:
@@ -79,6 +122,8 @@ def as_cuda_array(obj, sync: bool = True) -> ndarray:
         raise TypeError(
             f"as_cuda_array: a {type(obj).__name__} does not implement the cuda array interface; to_device() copies it"
         )
+    if isinstance(obj, MappedArray) and _core.cuda_is_available():
+        return _core.as_array(_InterfaceOf(obj))
     return _core.as_array(obj)
 
 

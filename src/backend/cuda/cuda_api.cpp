@@ -161,7 +161,7 @@ bool is_pinned(const void* memory) {
 int device_of(const void* memory) {
   if (!driver_problem().empty()) return -1;
   const MemoryPlace place = place_of(memory);
-  return place.type == kDeviceMemory ? place.device : -1;
+  return place.type == kDeviceMemory || place.type == kHostMemory ? place.device : -1;
 }
 
 }  // namespace iruka::cuda
