@@ -122,6 +122,7 @@ class Plan:
     def __init__(self, graph: Graph, result: Any, name: str, made_at: str):
         self.graph, self.name, self.made_at = graph, name, made_at
         self.lines: list[str] = []
+        self._below: dict[Node, list[Node]] = {}
         self.names: dict[str, Any] = dict(graph.constants)
         self._texts: dict[Node, str] = {}
         self._owners: dict[Node, Place] = {}
@@ -370,16 +371,24 @@ class Plan:
                 and other not in nodes
                 and other not in self._texts
                 and len(nodes) < MOST_JOINED
-                and all(map(self._is_computed, _in_order(other.inputs[0], lambda each: False)))
+                and all(map(self._is_computed, self._reductions_below(other)))
             ):
                 nodes.append(other)
         return nodes
+
+    def _reductions_below(self, node: Node) -> list[Node]:
+        """The reductions that a node's operand is made of, without those that they need; the last ones first."""
+        below = self._below.get(node)
+        if below is None:
+            ordered = _in_order(node.inputs[0], lambda each: each.kind == "reduce")
+            below = self._below[node] = [each for each in reversed(ordered) if each.kind == "reduce"]
+        return below
 
     def _may_join(self, node: Node) -> bool:
         return node.data[0] in JOINED and node not in self.graph.exponents  # these are looked at before all else
 
     def _is_computed(self, node: Node) -> bool:
-        return node.kind != "reduce" or all(each in self._texts for each in self._stored.get(node, (node,)))
+        return all(each in self._texts for each in self._stored.get(node, (node,)))
 
     # Checks
 
