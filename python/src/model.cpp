@@ -48,7 +48,8 @@ nb::tuple tensor_tuple(std::span<const nn::ModelTensor> tensors) {
       }
       shape = nb::tuple(extents);
     }
-    list.append(nb::make_tuple(nb::str(tensor.name.c_str(), tensor.name.size()), tensor.dtype ? dtype_object(*tensor.dtype) : nb::none(), shape));
+    list.append(nb::make_tuple(nb::str(tensor.name.c_str(), tensor.name.size()),
+                               tensor.dtype ? dtype_object(*tensor.dtype) : nb::none(), shape));
   }
   return nb::tuple(list);
 }
@@ -64,7 +65,8 @@ nb::list report(const nn::Model& model, const nb::list& inputs) {
   const std::vector<Array> arrays = arrays_of(model, inputs);
   nb::list list;
   for (const nn::ModelStep& step : without_gil([&] { return model.report(arrays); })) {
-    list.append(nb::make_tuple(step.name, step.op, step.device, dtype_object(step.dtype), from_dims(step.shape), step.first_ms, step.warm_ms));
+    list.append(nb::make_tuple(step.name, step.op, step.device, dtype_object(step.dtype), from_dims(step.shape),
+                               step.first_ms, step.warm_ms));
   }
   return list;
 }

@@ -242,7 +242,8 @@ class FusedKernel {
     for (size_t k = 0; k < rows_.size(); ++k) text += line_of(call, k, dtypes);
     const std::string last = std::to_string(dtypes.size() - 1), stored = info(dtypes.back()).c_type;
     text += "y = " + stored + "(v" + last + ");";
-    return {kernel_of("pointwise", parameters, std::string(name(dtypes.back())) + " y", text, "pointwise"), dtypes.back()};
+    return {kernel_of("pointwise", parameters, std::string(name(dtypes.back())) + " y", text, "pointwise"),
+            dtypes.back()};
   }
 
   /// The statement of one operator; adds its dtype.
@@ -250,23 +251,23 @@ class FusedKernel {
     const Node& node = body_->nodes[k];
     const PointwiseRow& row = *rows_[k];
     const auto number_at = [&](size_t place) {
-      if (place >= node.inputs.size() || node.inputs[place].empty()) call.fail(node.op + " lacks input " + std::to_string(place));
+      if (place >= node.inputs.size() || node.inputs[place].empty())
+        call.fail(node.op + " lacks input " + std::to_string(place));
       return static_cast<size_t>(numbers_.at(node.inputs[place]));
     };
     const Dtype first = dtypes[number_at(row.result == PointwiseResult::second ? 1 : 0)];
     const std::string type = type_of(first);
-    std::string text = substituted(
-        pointwise_text(row, node), [&](size_t place) { return "v" + std::to_string(number_at(place)); },
-        [&](const std::string& name) { return "(" + type + ")" + hexadecimal(pointwise_number(row, node, name)); });
-    if (row.is_variadic) {
-      text = "v" + std::to_string(number_at(0));
-      for (size_t place = 1; place < node.inputs.size(); ++place) {
-        text = type + "(" + substituted(row.text, [&](size_t which) {
-                 return which == 0 ? text : "v" + std::to_string(number_at(place));
-               }, [](const std::string&) { return std::string(); }) + ")";
-      }
-      if (node.op == "Mean") text = "(" + text + ") / " + type + "(" + std::to_string(node.inputs.size()) + ")";
+    const auto variable = [&](size_t place) { return "v" + std::to_string(number_at(place)); };
+    const auto number = [&](const std::string& attribute) {
+      return "(" + type + ")" + hexadecimal(pointwise_number(row, node, attribute));
+    };
+    std::string text = variable(0);
+    if (!row.is_variadic) text = substituted(pointwise_text(row, node), variable, number);
+    for (size_t place = 1; row.is_variadic && place < node.inputs.size(); ++place) {
+      const auto either = [&](size_t which) { return which == 0 ? text : variable(place); };
+      text = type + "(" + substituted(row.text, either, number) + ")";
     }
+    if (node.op == "Mean") text = "(" + text + ") / " + type + "(" + std::to_string(node.inputs.size()) + ")";
     Dtype result = first;
     if (row.result == PointwiseResult::boolean) result = Dtype::bool_;
     if (row.result == PointwiseResult::cast) {

@@ -56,7 +56,8 @@ class Inliner {
     }
     for (size_t k = 0; k < function.outputs.size(); ++k) {
       const bool is_input = names.contains(function.outputs[k]);
-      if (k < call.outputs.size() && !call.outputs[k].empty() && !is_input) names[function.outputs[k]] = call.outputs[k];
+      if (k < call.outputs.size() && !call.outputs[k].empty() && !is_input)
+        names[function.outputs[k]] = call.outputs[k];
     }
     Attributes attributes = function.defaults;
     for (const auto& [name, value] : call.attributes) attributes[name] = value;

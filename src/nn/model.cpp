@@ -33,7 +33,9 @@ std::string shape_text(const std::vector<ModelTensor::Extent>& shape) {
   std::string text = "(";
   for (size_t k = 0; k < shape.size(); ++k) {
     const ModelTensor::Extent& extent = shape[k];
-    text += (k ? ", " : "") + (!extent.symbol.empty() ? extent.symbol : extent.value < 0 ? "?" : std::to_string(extent.value));
+    text += (k ? ", " : "") + (!extent.symbol.empty() ? extent.symbol
+                               : extent.value < 0     ? "?"
+                                                      : std::to_string(extent.value));
   }
   return text + (shape.size() == 1 ? ",)" : ")");
 }
@@ -57,14 +59,17 @@ class InputCheck {
       if (extent.symbol.empty()) continue;
       const auto [place, is_new] = symbols_.try_emplace(extent.symbol, given.shape(axis), wanted.name);
       if (place->second.first == given.shape(axis)) continue;
-      refuse(wanted, given, ", and " + extent.symbol + " is " + std::to_string(place->second.first) + " in " + in_quotes(place->second.second));
+      refuse(wanted, given,
+             ", and " + extent.symbol + " is " + std::to_string(place->second.first) + " in " +
+                 in_quotes(place->second.second));
     }
   }
 
  private:
   static std::string label(const ModelTensor& wanted) { return "nn.Model: input " + in_quotes(wanted.name); }
   [[noreturn]] static void refuse(const ModelTensor& wanted, const Array& given, const std::string& why) {
-    throw ShapeError(label(wanted) + " must have shape " + shape_text(*wanted.shape) + ", but has " + to_string(given.shape()) + why);
+    throw ShapeError(label(wanted) + " must have shape " + shape_text(*wanted.shape) + ", but has " +
+                     to_string(given.shape()) + why);
   }
 
   std::map<std::string, std::pair<int64_t, std::string>> symbols_;
@@ -74,7 +79,8 @@ std::vector<Array> checked(const Model::State& state, std::span<const Array> inp
   if (inputs.size() != state.inputs.size()) {
     std::string names;
     for (const ModelTensor& tensor : state.inputs) names += (names.empty() ? "" : ", ") + tensor.name;
-    throw TypeError("nn.Model: it takes " + std::to_string(state.inputs.size()) + " inputs (" + names + "), not " + std::to_string(inputs.size()));
+    throw TypeError("nn.Model: it takes " + std::to_string(state.inputs.size()) + " inputs (" + names + "), not " +
+                    std::to_string(inputs.size()));
   }
   InputCheck check;
   for (size_t k = 0; k < inputs.size(); ++k) check.check(state.inputs[k], inputs[k], state.program.device());
@@ -88,25 +94,34 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
   for (const auto& [name, array] : state.program.graph().initializers) taken.insert(array.buffer().get());
   for (Array& output : outputs) {
     output = output.to_device(state.program.device());
-    const bool is_own = output.is_c_contiguous() && output.writable() && output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
+    const bool is_own = output.is_c_contiguous() && output.writable() &&
+                        output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
     if (!taken.insert(output.buffer().get()).second || !is_own) output = output.copy();
   }
   return outputs;
 }
 
-/// "Conv 3x3, stride 2": an operator with the attributes that matter most, for a table.
-std::string op_text(const Node& node) {
+/// "Conv 3x3", "Bias+Relu".
+std::string op_text(const Graph& graph, const Node& node) {
   if (is_fused(node)) {
     std::string text = node.name;
     for (const char* own : {kScaleShift, kShift}) {
-      for (size_t at = text.find(own); at != std::string::npos; at = text.find(own)) text.replace(at, std::string(own).size(), own == kShift ? "Bias" : "Scale");
+      for (size_t at = text.find(own); at != std::string::npos; at = text.find(own))
+        text.replace(at, std::string(own).size(), own == kShift ? "Bias" : "Scale");
     }
     return text;
   }
   const auto found = node.attributes.find("kernel_shape");
-  const auto* kernel = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  const auto* given = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
+  if (kernel.empty() && node.op.starts_with("Conv") && node.inputs.size() > 1) {
+    const auto weight = graph.initializers.find(node.inputs[1]);
+    if (weight != graph.initializers.end() && weight->second.ndim() > 2) {
+      kernel.assign(weight->second.shape().begin() + 2, weight->second.shape().end());
+    }
+  }
   std::string text = node.op;
-  for (size_t k = 0; kernel && k < kernel->size(); ++k) text += (k ? "x" : " ") + std::to_string((*kernel)[k]);
+  for (size_t k = 0; k < kernel.size(); ++k) text += (k ? "x" : " ") + std::to_string(kernel[k]);
   return text;
 }
 
@@ -146,7 +161,8 @@ std::vector<ModelStep> Model::report(std::span<const Array> inputs) const {
   size_t warm = 0;
   const StepListener first = [&](const StepTime& step) {
     const std::string name = step.node->outputs.empty() ? step.node->name : step.node->outputs[0];
-    steps.push_back({name, op_text(*step.node), step.device->name(), step.dtype, step.shape, step.milliseconds, 0});
+    steps.push_back({name, op_text(state_->program.graph(), *step.node), step.device->name(), step.dtype, step.shape,
+                     step.milliseconds, 0});
   };
   const StepListener second = [&](const StepTime& step) { steps[warm++].warm_ms = step.milliseconds; };
   const std::vector<Array> arrays = checked(*state_, inputs);
@@ -169,11 +185,12 @@ std::string Model::to_string() const {
     int64_t parameters = 0;
     for (const std::string& input : node.inputs) {
       const auto found = graph.initializers.find(input);
-      if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second) parameters += found->second.size();
+      if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second)
+        parameters += found->second.size();
     }
     total += parameters;
     const std::string name = node.outputs.empty() ? node.name : node.outputs[0];
-    rows.push_back({name, op_text(node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
+    rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
   }
   rows.push_back({"", "on " + device().name(), "", std::to_string(total)});
   return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows);

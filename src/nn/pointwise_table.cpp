@@ -40,7 +40,8 @@ const char* clip_text(const Node& node) {
   return has_least ? "maximum($0, $1)" : has_most ? "minimum($0, $2)" : "$0";
 }
 const char* infinite_text(const Node& node) {
-  const bool negative = integer_attribute(node, "detect_negative", 1), positive = integer_attribute(node, "detect_positive", 1);
+  const bool negative = integer_attribute(node, "detect_negative", 1),
+             positive = integer_attribute(node, "detect_positive", 1);
   return negative ? (positive ? "is_infinite($0, true, true)" : "is_infinite($0, true, false)")
                   : (positive ? "is_infinite($0, false, true)" : "is_infinite($0, false, false)");
 }
@@ -100,7 +101,7 @@ const PointwiseRow kRows[] = {
     {"Or", "$0 || $1", kBool},
     {"PRelu", "leaky_relu($0, $1)"},
     {"Pow", "power($0, $1)"},
-    {"Reciprocal", "reciprocal($0)"},
+    {"Reciprocal", "nn::reciprocal($0)"},
     {"Relu", "relu($0)"},
     {"Round", "rint($0)"},
     {"Selu", "selu($0, @alpha, @gamma)", kFirst, "alpha=1.6732632423543772 gamma=1.0507009873554805"},

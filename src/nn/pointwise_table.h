@@ -15,9 +15,9 @@ struct PointwiseRow {
   /// `$0` is an input, `@name` a number among the attributes. Empty: variant() tells.
   const char* text;
   PointwiseResult result = PointwiseResult::first;
-  const char* defaults = "";  ///< of attributes: "alpha=0.01 beta=2"
-  bool is_variadic = false;   ///< the text combines two values, and then the result and the next input
-  bool is_by_channel = false; ///< inputs but the first have a number for each channel, axis 1 of the first
+  const char* defaults = "";   ///< of attributes: "alpha=0.01 beta=2"
+  bool is_variadic = false;    ///< the text combines two values, and then the result and the next input
+  bool is_by_channel = false;  ///< inputs but the first have a number for each channel, axis 1 of the first
   /// The text for a node; null where the operator does not do, as a pointwise one, what the node asks.
   const char* (*variant)(const Node& node) = nullptr;
 };

@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kMostOnHost = 4096;
 
 std::string describe(const Node& node) {
-  return "nn.Model: node " + in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name) + " (" +
-         node.op + "): ";
+  return "nn.Model: node " + in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name) +
+         " (" + node.op + "): ";
 }
 
 /// Runs `call`, and names the node in what it raises.

@@ -72,7 +72,8 @@ class Simplifier {
     };
     for (auto& [name, attribute] : node.attributes) {
       if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = simpler(*graph);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) std::ranges::transform(*list, list->begin(), simpler);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute))
+        std::ranges::transform(*list, list->begin(), simpler);
     }
   }
 
@@ -157,7 +158,8 @@ class Simplifier {
       numbers.push_back(array->astype(Dtype::float64));
     }
     const auto* epsilon = get<float>(node, "epsilon");
-    const Array scale = divide(numbers[0], sqrt(iruka::add(numbers[3], static_cast<double>(epsilon ? *epsilon : 1e-5f))));
+    const Array scale =
+        divide(numbers[0], sqrt(iruka::add(numbers[3], static_cast<double>(epsilon ? *epsilon : 1e-5f))));
     const Array shift = subtract(numbers[1], multiply(numbers[2], scale));
     if (fold_into_maker(node, scale, shift)) return true;
     const Dtype dtype = compute_dtype(constant(node.inputs[1])->dtype());
@@ -266,7 +268,8 @@ void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::str
     const bool is_own = node.domain == kOwnDomain;
     if (!is_own && (!node.domain.empty() || (!find_operator(node.op) && !is_pointwise(node.op)))) {
       std::string& names = missing[node.domain.empty() ? node.op : node.domain + "." + node.op];
-      names += (names.empty() ? "" : ", ") + in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);
+      names += (names.empty() ? "" : ", ") +
+               in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);
     }
     for (const auto& [name, attribute] : node.attributes) {
       if (auto* graph = std::get_if<GraphHandle>(&attribute)) find_missing((*graph)->nodes, missing);

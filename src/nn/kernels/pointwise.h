@@ -65,7 +65,9 @@ template <class T, class E> IRUKA_INLINE T power(T x, E exponent) {
 }
 
 template <class T> IRUKA_INLINE T shifted_left(T x, T y) { return y < T(8 * sizeof(T)) ? T(x << y) : T(0); }
-template <class T> IRUKA_INLINE T shifted_right(T x, T y) { return y < T(8 * sizeof(T)) ? T(x >> y) : T(0); }
+template <class T> IRUKA_INLINE T shifted_right(T x, T y) {
+  return y < T(8 * sizeof(T)) ? T(x >> y) : x < T(0) ? T(-1) : T(0);
+}
 template <class T> IRUKA_INLINE bool is_nan(T x) { return x != x; }
 template <class F> IRUKA_INLINE bool is_infinite(F x, bool negative, bool positive) {
   return isinf(x) && (x < F(0) ? negative : positive);

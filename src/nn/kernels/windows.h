@@ -93,7 +93,8 @@ IRUKA_INLINE T sum_of_columns(const Window<Index>& window, const X& columns, Ind
         const Index z = to.at[2] + window.before[2] - c * window.dilation[2];
         if (z < 0 || z % window.stride[2] != 0 || z / window.stride[2] >= window.out[2]) continue;
         const Index tap = (a * window.kernel[1] + b) * window.kernel[2] + c;
-        const Index from = (x / window.stride[0] * window.out[1] + y / window.stride[1]) * window.out[2] + z / window.stride[2];
+        const Index from =
+            (x / window.stride[0] * window.out[1] + y / window.stride[1]) * window.out[2] + z / window.stride[2];
         total += columns[(channel * window.kernel_size() + tap) * window.out_size() + from];
       }
     }

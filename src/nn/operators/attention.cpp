@@ -95,7 +95,8 @@ Results attention(const Call& call) {
   if (call.has(5)) v = concatenate(std::vector{call[5], v}, 2);
   const Array present_k = k, present_v = v;
   if (q.shape(1) != k.shape(1)) {
-    if (q.shape(1) % k.shape(1) != 0) call.fail(std::to_string(q.shape(1)) + " heads do not share " + std::to_string(k.shape(1)) + " keys");
+    if (q.shape(1) % k.shape(1) != 0)
+      call.fail(std::to_string(q.shape(1)) + " heads do not share " + std::to_string(k.shape(1)) + " keys");
     k = repeat(k, q.shape(1) / k.shape(1), 1);
     v = repeat(v, q.shape(1) / v.shape(1), 1);
   }

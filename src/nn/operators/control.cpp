@@ -49,7 +49,8 @@ Results scan_operator(const Call& call) {
     return call.integers(name).value_or(std::vector<int64_t>(count, 0));
   };
   const auto in_axes = integers("scan_input_axes", scanned), in_directions = integers("scan_input_directions", scanned);
-  const auto out_axes = integers("scan_output_axes", collected), out_directions = integers("scan_output_directions", collected);
+  const auto out_axes = integers("scan_output_axes", collected),
+             out_directions = integers("scan_output_directions", collected);
   std::vector<Array> state, sequences;
   for (size_t k = 0; k < carried; ++k) state.push_back(call[k]);
   for (size_t k = 0; k < scanned; ++k) {

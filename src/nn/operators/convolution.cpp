@@ -29,7 +29,8 @@ Operands operands_of(const Call& call) {
                     call.integer("group", 1)};
   const Array &x = operands.x, &weights = operands.weights;
   if (weights.ndim() != x.ndim()) {
-    call.fail("weights of shape " + to_string(weights.shape()) + " do not fit an input of shape " + to_string(x.shape()));
+    call.fail("weights of shape " + to_string(weights.shape()) + " do not fit an input of shape " +
+              to_string(x.shape()));
   }
   return operands;
 }
@@ -63,12 +64,12 @@ Array convolved_directly(const Window& window, const Operands& operands) {
   const std::string type = name(x.dtype()), c_type = info(x.dtype()).c_type;
   const int64_t outputs = weights.shape(0);
   const Dims shape = window.shape(x.shape(0), outputs, window.out);
-  const auto& kernel = kernel_of(
-      "windows", "raw const " + type + " x, raw const " + type + " weights", "raw " + type + " y",
-      window.text(std::max(count(shape), x.size())) + "y[i] = convolved<" + c_type + ">(window, x, weights, Index(" +
-          std::to_string(groups) + "), Index(" + std::to_string(weights.shape(1)) + "), Index(" +
-          std::to_string(outputs / groups) + "), Index(i));",
-      "convolution");
+  const auto& kernel =
+      kernel_of("windows", "raw const " + type + " x, raw const " + type + " weights", "raw " + type + " y",
+                window.text(std::max(count(shape), x.size())) + "y[i] = convolved<" + c_type +
+                    ">(window, x, weights, Index(" + std::to_string(groups) + "), Index(" +
+                    std::to_string(weights.shape(1)) + "), Index(" + std::to_string(outputs / groups) + "), Index(i));",
+                "convolution");
   return filled_by(kernel, {x, weights}, shape, x.dtype(), x.device());
 }
 
@@ -77,12 +78,14 @@ Array convolved_by_matrices(const Window& window, const Operands& operands) {
   const int64_t images = x.shape(0), outputs = weights.shape(0), rows = weights.shape(1) * window.kernel_size();
   const Array matrices = weights.reshape({groups, outputs / groups, rows});
   const int64_t bytes = std::max<int64_t>(1, groups * rows * window.out_size() * x.itemsize());
-  const int64_t at_once = window.is_pointwise() ? images : std::clamp<int64_t>(kColumnBytes / bytes, 1, std::max<int64_t>(images, 1));
+  const int64_t at_once =
+      window.is_pointwise() ? images : std::clamp<int64_t>(kColumnBytes / bytes, 1, std::max<int64_t>(images, 1));
   const Dims shape = window.shape(images, outputs, window.out);
   const auto product = [&](const Array& part) {
     const Array columns = columns_of(window, part).reshape({part.shape(0), groups, rows, window.out_size()});
-    return groups == 1 ? matmul(matrices.reshape({outputs, rows}), columns.reshape({part.shape(0), rows, window.out_size()}))
-                       : matmul(matrices, columns);
+    return groups == 1
+               ? matmul(matrices.reshape({outputs, rows}), columns.reshape({part.shape(0), rows, window.out_size()}))
+               : matmul(matrices, columns);
   };
   if (at_once >= images) return product(x).reshape(shape);
   Array result = Array::empty(shape, x.dtype(), x.device());
@@ -98,8 +101,10 @@ Results convolution(const Call& call) {
   const Operands operands = operands_of(call);
   const auto& [x, weights, groups] = operands;
   const Window window = window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
-  if (groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0) refuse_channels(call, operands);
-  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size()) call.fail("kernel_shape is not that of the weights");
+  if (groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
+    refuse_channels(call, operands);
+  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
+    call.fail("kernel_shape is not that of the weights");
   const bool is_narrow = groups > 1 && weights.shape(0) / groups * weights.shape(1) <= 4;
   return {with_bias(call, is_narrow ? convolved_directly(window, operands) : convolved_by_matrices(window, operands))};
 }
@@ -108,7 +113,8 @@ Results convolution(const Call& call) {
 Results transposed_convolution(const Call& call) {
   const Operands operands = operands_of(call);
   const auto& [x, weights, groups] = operands;
-  const Window window = transposed_window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
+  const Window window =
+      transposed_window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
   if (groups < 1 || weights.shape(0) != x.shape(1) || x.shape(1) % groups != 0) refuse_channels(call, operands);
   const int64_t images = x.shape(0), inputs = x.shape(1) / groups, outputs = weights.shape(1);
   const Array matrices = weights.reshape({groups, inputs, outputs * window.kernel_size()}).swapaxes(1, 2);

@@ -1,5 +1,6 @@
 // Elements at places that other tensors give.
 #include "iruka/indexing.h"
+
 #include "iruka/ops.h"
 #include "iruka/rearranging.h"
 #include "nn/operators/indices.h"
@@ -24,7 +25,8 @@ std::vector<AnyIndex> indices_along(const Array& indices, int axis) {
 std::vector<AnyIndex> indices_of_places(const Call& call, const Array& x, const Array& places, int batch) {
   const int last = places.ndim() - 1;
   if (last < batch || batch + places.shape(last) > x.ndim()) {
-    call.fail("indices of shape " + to_string(places.shape()) + " do not fit an input of shape " + to_string(x.shape()));
+    call.fail("indices of shape " + to_string(places.shape()) + " do not fit an input of shape " +
+              to_string(x.shape()));
   }
   std::vector<AnyIndex> all;
   for (int axis = 0; axis < batch; ++axis) {
@@ -76,12 +78,8 @@ Results compress(const Call& call) {
 }
 
 constexpr Operator kRows[] = {
-    {"Compress", compress},
-    {"Gather", gather},
-    {"GatherElements", gather_elements},
-    {"GatherND", gather_nd},
-    {"NonZero", non_zero},
-    {"OneHot", one_hot, 0b10},
+    {"Compress", compress},  {"Gather", gather},    {"GatherElements", gather_elements},
+    {"GatherND", gather_nd}, {"NonZero", non_zero}, {"OneHot", one_hot, 0b10},
 };
 
 }  // namespace

@@ -113,10 +113,10 @@ Results local_response_normalization(const Call& call) {
   if (x.ndim() < 3) call.fail("the input must have at least three axes, but has shape " + to_string(x.shape()));
   const int64_t size = call.integer("size", 1), inner = extent_between(x, 2, x.ndim());
   const std::string type = name(x.dtype()), c_type = info(x.dtype()).c_type;
-  const auto& kernel = kernel_of(
-      "", "raw " + type + " x, int64 channels, int64 inner, int64 before, int64 after, " + type + " scale, " + type +
-              " beta, " + type + " bias",
-      "raw " + type + " y", R"(
+  const auto& kernel = kernel_of("",
+                                 "raw " + type + " x, int64 channels, int64 inner, int64 before, int64 after, " + type +
+                                     " scale, " + type + " beta, " + type + " bias",
+                                 "raw " + type + " y", R"(
         const int64_t channel = i / inner % channels;
         const int64_t first = max(channel - before, int64_t(0)), last = min(channel + after, channels - 1);
         )" + c_type + R"( total = 0;
@@ -124,9 +124,12 @@ Results local_response_normalization(const Call& call) {
           const )" + c_type + R"( value = x[i + (k - channel) * inner];
           total += value * value;
         }
-        y[i] = x[i] / pow(bias + scale * total, beta);)", "local_response");
+        y[i] = x[i] / pow(bias + scale * total, beta);)",
+                                 "local_response");
   const double scale = call.number("alpha", 1e-4f) / static_cast<double>(size);
-  return {filled_by(kernel, {x, x.shape(1), inner, (size - 1) / 2, size / 2, scale, call.number("beta", 0.75), call.number("bias", 1)},
+  return {filled_by(kernel,
+                    {x, x.shape(1), inner, (size - 1) / 2, size / 2, scale, call.number("beta", 0.75),
+                     call.number("bias", 1)},
                     x.shape(), x.dtype(), call.device())
               .astype(call[0].dtype(), false)};
 }

@@ -24,7 +24,8 @@ std::vector<int64_t> Call::integers_of(size_t input) const {
 
 Scalar Call::number_of(size_t input) const {
   const Array& x = (*this)[input];
-  if (x.size() != 1) fail("input " + std::to_string(input) + " must be one number, but has shape " + to_string(x.shape()));
+  if (x.size() != 1)
+    fail("input " + std::to_string(input) + " must be one number, but has shape " + to_string(x.shape()));
   return x.item();
 }
 

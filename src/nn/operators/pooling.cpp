@@ -21,23 +21,25 @@ Results max_pool(const Call& call) {
   const std::string type = info(x.dtype()).c_type, head = window.text(std::max(count(shape), x.size()));
   const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
   if (!call.wants(1)) {
-    const auto& kernel = kernel_of("windows", typed(x), typed_result(x),
-                                   head + "y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr);",
-                                   "max_pool");
+    const auto& kernel = kernel_of(
+        "windows", typed(x), typed_result(x),
+        head + "y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr);", "max_pool");
     return {filled_by(kernel, {x}, shape, x.dtype(), x.device())};
   }
   // storage_order 1: the first spatial axis is the fastest in the indices.
   std::string place = "place";
   if (call.integer("storage_order", 0)) {
-    place = "place / window.in_size() * window.in_size() + (at.at[2] * window.in[1] + at.at[1]) * window.in[0] + at.at[0]";
+    place =
+        "place / window.in_size() * window.in_size() + (at.at[2] * window.in[1] + at.at[1]) * window.in[0] + at.at[0]";
     if (window.rank < 3) place = "place / window.in_size() * window.in_size() + at.at[2] * window.in[1] + at.at[1]";
   }
   const Array indices = Array::empty(shape, Dtype::int64, x.device());
-  const auto& kernel = kernel_of(
-      "windows", typed(x), "raw int64 places, " + typed_result(x),
-      head + "Index place = 0; y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least +
-          ", &place); const auto at = place_in(place % window.in_size(), window.in); places[i] = " + place + "; (void)at;",
-      "max_pool_indices");
+  const auto& kernel =
+      kernel_of("windows", typed(x), "raw int64 places, " + typed_result(x),
+                head + "Index place = 0; y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least +
+                    ", &place); const auto at = place_in(place % window.in_size(), window.in); places[i] = " + place +
+                    "; (void)at;",
+                "max_pool_indices");
   const Array y = filled_by(kernel, {x, indices}, shape, x.dtype(), x.device());
   return {y, indices};
 }
@@ -47,10 +49,10 @@ Results float_pool(const Call& call, const std::string& body, const char* kernel
   const Array x = call[0].astype(compute_dtype(call[0].dtype()), false).contiguous();
   const Window window = pooling_window(call, x);
   const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
-  const auto& kernel = kernel_of("windows", typed(x), typed_result(x),
-                                 window.text(std::max(count(shape), x.size())) + "using T = " + info(x.dtype()).c_type +
-                                     "; y[i] = " + body + ";",
-                                 kernel_name);
+  const auto& kernel = kernel_of(
+      "windows", typed(x), typed_result(x),
+      window.text(std::max(count(shape), x.size())) + "using T = " + info(x.dtype()).c_type + "; y[i] = " + body + ";",
+      kernel_name);
   return {filled_by(kernel, {x}, shape, x.dtype(), x.device()).astype(call[0].dtype(), false)};
 }
 
@@ -60,7 +62,8 @@ Results average_pool(const Call& call) {
 }
 
 Results lp_pool(const Call& call) {
-  return float_pool(call, "norm_of_window<T>(window, x, Index(i), T(" + std::to_string(call.integer("p", 2)) + "))", "lp_pool");
+  return float_pool(call, "norm_of_window<T>(window, x, Index(i), T(" + std::to_string(call.integer("p", 2)) + "))",
+                    "lp_pool");
 }
 
 Dims spatial_axes(const Call& call) {

@@ -1,8 +1,9 @@
 // Elements at other places: transposed, joined, split, sliced, padded, repeated.
+#include "iruka/rearranging.h"
+
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
 #include "iruka/padding.h"
-#include "iruka/rearranging.h"
 #include "nn/operators/operator.h"
 #include "ops/views.h"
 
@@ -27,7 +28,8 @@ Results split_operator(const Call& call) {
   std::vector<int64_t> extents = call.integers("split", 1).value_or(std::vector<int64_t>());
   if (extents.empty()) {
     const int64_t each = (extent + count - 1) / std::max<int64_t>(count, 1);
-    for (int64_t left = extent, k = 0; k < count; ++k, left -= each) extents.push_back(std::clamp<int64_t>(left, 0, each));
+    for (int64_t left = extent, k = 0; k < count; ++k, left -= each)
+      extents.push_back(std::clamp<int64_t>(left, 0, each));
   }
   Results parts;
   int64_t begin = 0;
@@ -37,8 +39,8 @@ Results split_operator(const Call& call) {
     begin += part;
   }
   if (begin != extent || std::ssize(parts) != count) {
-    call.fail("parts of " + to_string(dims_of(extents)) + " do not make " + std::to_string(count) + " outputs of axis " +
-              std::to_string(axis) + " of shape " + to_string(x.shape()));
+    call.fail("parts of " + to_string(dims_of(extents)) + " do not make " + std::to_string(count) +
+              " outputs of axis " + std::to_string(axis) + " of shape " + to_string(x.shape()));
   }
   return parts;
 }
@@ -47,7 +49,9 @@ Results slice(const Call& call) {
   Array x = call[0];
   const bool has_attributes = call.opset() < 10;
   const auto list = [&](const char* name, size_t input) {
-    return has_attributes ? call.integers(name) : call.has(input) ? std::optional(call.integers_of(input)) : std::nullopt;
+    return has_attributes    ? call.integers(name)
+           : call.has(input) ? std::optional(call.integers_of(input))
+                             : std::nullopt;
   };
   const std::vector<int64_t> starts = list("starts", 1).value_or(std::vector<int64_t>());
   const std::vector<int64_t> ends = list("ends", 2).value_or(std::vector<int64_t>());
@@ -132,7 +136,8 @@ Results space_to_depth(const Call& call) {
   const int64_t b = block_of(call), n = x.shape(0), c = x.shape(1), h = x.shape(2) / b, w = x.shape(3) / b;
   const bool is_crd = call.text("mode", "DCR") == "CRD";
   const Array parts = x.reshape({n, c, h, b, w, b});
-  return {(is_crd ? parts.transpose({0, 1, 3, 5, 2, 4}) : parts.transpose({0, 3, 5, 1, 2, 4})).reshape({n, c * b * b, h, w})};
+  return {(is_crd ? parts.transpose({0, 1, 3, 5, 2, 4}) : parts.transpose({0, 3, 5, 1, 2, 4}))
+              .reshape({n, c * b * b, h, w})};
 }
 
 Results tile_operator(const Call& call) { return {tile(call[0], dims_of(call.integers_of(1)))}; }

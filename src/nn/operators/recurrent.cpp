@@ -15,7 +15,7 @@ namespace {
 struct ActivationRow {
   const char* name;
   const char* text;
-  int numbers;           ///< of alpha, beta that it takes
+  int numbers;  ///< of alpha, beta that it takes
   double alpha, beta;
 };
 constexpr ActivationRow kActivations[] = {
@@ -43,12 +43,14 @@ struct Layer {
 };
 
 /// Text of the lambdas act0... that the activations name.
-std::string activation_texts(const Call& call, const std::vector<std::string>& defaults, int64_t directions, const std::string& type) {
+std::string activation_texts(const Call& call, const std::vector<std::string>& defaults, int64_t directions,
+                             const std::string& type) {
   std::vector<std::string> names = call.texts("activations");
   if (names.empty()) {
     for (int64_t k = 0; k < directions; ++k) names.insert(names.end(), defaults.begin(), defaults.end());
   }
-  if (std::ssize(names) != directions * std::ssize(defaults)) call.fail("there are " + std::to_string(names.size()) + " activations");
+  if (std::ssize(names) != directions * std::ssize(defaults))
+    call.fail("there are " + std::to_string(names.size()) + " activations");
   const std::vector<float> alphas = call.numbers("activation_alpha"), betas = call.numbers("activation_beta");
   size_t alpha = 0, beta = 0;
   std::string texts;
@@ -61,7 +63,8 @@ std::string activation_texts(const Call& call, const std::vector<std::string>& d
     const double b = row->numbers > 1 && beta < betas.size() ? betas[beta++] : row->beta;
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "const T alpha = T(%a), beta = T(%a);", a, b);
-    texts += "[[maybe_unused]] const auto act" + std::to_string(k) + " = [](T x) { " + numbers + " (void)alpha, (void)beta; return T(" + row->text + "); };\n";
+    texts += "[[maybe_unused]] const auto act" + std::to_string(k) + " = [](T x) { " + numbers +
+             " (void)alpha, (void)beta; return T(" + row->text + "); };\n";
   }
   return "using namespace iruka; using namespace iruka::nn; using T = " + type + ";\n" + texts;
 }
@@ -69,7 +72,8 @@ std::string activation_texts(const Call& call, const std::vector<std::string>& d
 Layer layer_of(const Call& call, int64_t gates, const std::vector<std::string>& activations) {
   const Array &x = call[0], &weights = call[1], &recurrent = call[2];
   if (x.ndim() != 3 || weights.ndim() != 3 || recurrent.ndim() != 3) {
-    call.fail("X, W and R must have three axes, but have shapes " + to_string(x.shape()) + ", " + to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
+    call.fail("X, W and R must have three axes, but have shapes " + to_string(x.shape()) + ", " +
+              to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
   }
   const std::string direction = call.text("direction", "forward");
   Layer layer{.gates = gates, .hidden = recurrent.shape(2), .directions = direction == "bidirectional" ? 2 : 1};
@@ -81,9 +85,11 @@ Layer layer_of(const Call& call, int64_t gates, const std::vector<std::string>& 
   layer.type = info(layer.dtype).c_type;
   layer.functions = activation_texts(call, activations, layer.directions, layer.type);
   layer.clip = call.number("clip", 0);
-  const Dims wanted{layer.directions, gates * layer.hidden, x.shape(2)}, wanted_r{layer.directions, gates * layer.hidden, layer.hidden};
+  const Dims wanted{layer.directions, gates * layer.hidden, x.shape(2)},
+      wanted_r{layer.directions, gates * layer.hidden, layer.hidden};
   if (weights.shape() != wanted || recurrent.shape() != wanted_r) {
-    call.fail("W and R must have shapes " + to_string(wanted) + " and " + to_string(wanted_r) + ", but have " + to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
+    call.fail("W and R must have shapes " + to_string(wanted) + " and " + to_string(wanted_r) + ", but have " +
+              to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
   }
   return layer;
 }
@@ -118,7 +124,8 @@ struct Direction {
   /// (batch, hidden); zeros without one.
   Array state(size_t input) const {
     if (!call.has(input)) return zeros({layer.batch, layer.hidden}, layer.dtype);
-    return (layer.is_batch_first ? ops::slice_at(call[input], 1, number) : ops::slice_at(call[input], 0, number)).astype(layer.dtype);
+    return (layer.is_batch_first ? ops::slice_at(call[input], 1, number) : ops::slice_at(call[input], 0, number))
+        .astype(layer.dtype);
   }
   int64_t step_at(int64_t k) const { return is_backward ? layer.steps - 1 - k : k; }
   /// The views of gates in (batch, gates * hidden).
@@ -131,15 +138,16 @@ struct Direction {
 };
 
 /// A cell's kernel: `names` are its parameters of the layer's dtype, besides those of sequences.
-const ElementwiseKernel& cell_kernel(const Layer& layer, const std::vector<std::string>& names, const std::string& outputs,
-                                     const std::string& body, const char* kernel_name) {
+const ElementwiseKernel& cell_kernel(const Layer& layer, const std::vector<std::string>& names,
+                                     const std::string& outputs, const std::string& body, const char* kernel_name) {
   std::string parameters = "int64 step, int64 length";
   const std::string type = name(layer.dtype);
   for (const std::string& each : names) parameters += ", " + type + " " + each;
   std::string clip = "const auto clipped = [](T x) { return x; };\n";
   if (layer.clip > 0) {
     char text[96];
-    std::snprintf(text, sizeof text, "const auto clipped = [](T x) { return minimum(maximum(x, -T(%a)), T(%a)); };\n", layer.clip, layer.clip);
+    std::snprintf(text, sizeof text, "const auto clipped = [](T x) { return minimum(maximum(x, -T(%a)), T(%a)); };\n",
+                  layer.clip, layer.clip);
     clip = text;
   }
   return kernel_of("pointwise", parameters, outputs, layer.functions + clip + body, kernel_name);
@@ -150,11 +158,13 @@ std::string act(const Direction& direction, int64_t each, int64_t which) {
 }
 
 /// The results of directions as ONNX's Y, Y_h and Y_c.
-Results joined(const Call& call, const Layer& layer, const std::vector<Array>& all, const std::vector<std::vector<Array>>& last) {
+Results joined(const Call& call, const Layer& layer, const std::vector<Array>& all,
+               const std::vector<std::vector<Array>>& last) {
   Array y = stack(all, 1);  // (steps, directions, batch, hidden)
   if (layer.is_batch_first) y = y.transpose({2, 0, 1, 3});
   Results results{y.astype(call[0].dtype(), false)};
-  for (const std::vector<Array>& states : last) results.push_back(stack(states, layer.is_batch_first ? 1 : 0).astype(call[0].dtype(), false));
+  for (const std::vector<Array>& states : last)
+    results.push_back(stack(states, layer.is_batch_first ? 1 : 0).astype(call[0].dtype(), false));
   return results;
 }
 
@@ -164,13 +174,17 @@ Results rnn(const Call& call) {
   for (int64_t d = 0; d < layer.directions; ++d) {
     Direction direction(call, layer, d);
     direction.inputs = add(add(direction.inputs, direction.bias(0)), direction.bias(1));
-    const auto& kernel = cell_kernel(layer, {"x", "r", "before"}, std::string(name(layer.dtype)) + " y, " + name(layer.dtype) + " h",
-                                     "const T made = " + act(direction, 1, 0) + "(clipped(x + r));\nh = step < length ? made : before; y = step < length ? made : T(0);", "rnn_cell");
+    const auto& kernel =
+        cell_kernel(layer, {"x", "r", "before"}, std::string(name(layer.dtype)) + " y, " + name(layer.dtype) + " h",
+                    "const T made = " + act(direction, 1, 0) +
+                        "(clipped(x + r));\nh = step < length ? made : before; y = step < length ? made : T(0);",
+                    "rnn_cell");
     Array h = direction.state(5), lengths = direction.length_of_all();
     const Array y = Array::empty({layer.steps, layer.batch, layer.hidden}, layer.dtype, call.device());
     for (int64_t k = 0; k < layer.steps; ++k) {
       const int64_t step = direction.step_at(k);
-      const Array r = matmul(h, direction.recurrent), x = ops::slice_at(direction.inputs, 0, step), out = ops::slice_at(y, 0, step);
+      const Array r = matmul(h, direction.recurrent), x = ops::slice_at(direction.inputs, 0, step),
+                  out = ops::slice_at(y, 0, step);
       const Array next = Array::empty(h.shape(), layer.dtype, call.device());
       const Argument arguments[] = {step, lengths, x, r, h, out, next};
       kernel.fill(arguments);
@@ -191,16 +205,23 @@ Results gru(const Call& call) {
     Direction direction(call, layer, d);
     direction.inputs = add(direction.inputs, direction.bias(0));
     const std::string f = act(direction, 2, 0), g = act(direction, 2, 1);
-    const std::string finish = "const T made = (T(1) - z) * candidate + z * before;\nh = step < length ? made : before; y = step < length ? made : T(0);";
+    const std::string finish =
+        "const T made = (T(1) - z) * candidate + z * before;\nh = step < length ? made : before; y = step < length ? "
+        "made : T(0);";
     const std::string update = "const T z = " + f + "(clipped(xz + rz));\n";
     const auto& whole = cell_kernel(layer, {"xz", "xr", "xh", "rz", "rr", "rh", "before"}, type + " y, " + type + " h",
-                                    update + "const T reset = " + f + "(clipped(xr + rr));\nconst T candidate = " + g + "(clipped(xh + reset * rh));\n" + finish, "gru_cell");
-    const auto& reset = cell_kernel(layer, {"xr", "rr", "before"}, type + " y", "y = " + f + "(clipped(xr + rr)) * before;", "gru_reset");
-    const auto& rest = cell_kernel(layer, {"xz", "xh", "rz", "rh", "before"}, type + " y, " + type + " h",
-                                   update + "const T candidate = " + g + "(clipped(xh + rh));\n" + finish, "gru_update");
+                                    update + "const T reset = " + f + "(clipped(xr + rr));\nconst T candidate = " + g +
+                                        "(clipped(xh + reset * rh));\n" + finish,
+                                    "gru_cell");
+    const auto& reset = cell_kernel(layer, {"xr", "rr", "before"}, type + " y",
+                                    "y = " + f + "(clipped(xr + rr)) * before;", "gru_reset");
+    const auto& rest =
+        cell_kernel(layer, {"xz", "xh", "rz", "rh", "before"}, type + " y, " + type + " h",
+                    update + "const T candidate = " + g + "(clipped(xh + rh));\n" + finish, "gru_update");
     const Array bias = direction.bias(1), lengths = direction.length_of_all();
     const Array recurrent = direction.recurrent.contiguous();
-    const Array last_gate = ops::cut(recurrent, 1, 2 * layer.hidden, 3 * layer.hidden), last_bias = ops::cut(bias, 0, 2 * layer.hidden, 3 * layer.hidden);
+    const Array last_gate = ops::cut(recurrent, 1, 2 * layer.hidden, 3 * layer.hidden),
+                last_bias = ops::cut(bias, 0, 2 * layer.hidden, 3 * layer.hidden);
     Array h = direction.state(5);
     const Array y = Array::empty({layer.steps, layer.batch, layer.hidden}, layer.dtype, call.device());
     for (int64_t k = 0; k < layer.steps; ++k) {
@@ -235,23 +256,28 @@ Results lstm(const Call& call) {
     direction.inputs = add(add(direction.inputs, direction.bias(0)), direction.bias(1));
     const std::string f = act(direction, 3, 0), g = act(direction, 3, 1), h_function = act(direction, 3, 2);
     const auto& kernel = cell_kernel(
-        layer, {"xi", "xo", "xf", "xc", "ri", "ro", "rf", "rc", "pi", "po", "pf", "before", "cell"}, type + " y, " + type + " h, " + type + " c",
+        layer, {"xi", "xo", "xf", "xc", "ri", "ro", "rf", "rc", "pi", "po", "pf", "before", "cell"},
+        type + " y, " + type + " h, " + type + " c",
         "const T in = " + f + "(clipped(xi + ri + pi * cell));\nconst T keep = " +
-            (couples ? "T(1) - in" : f + "(clipped(xf + rf + pf * cell))") + ";\nconst T next = keep * cell + in * " + g +
-            "(clipped(xc + rc));\nconst T made = " + f + "(clipped(xo + ro + po * next)) * " + h_function +
-            "(next);\nconst bool is_there = step < length;\nh = is_there ? made : before; c = is_there ? next : cell; y = is_there ? made : T(0);",
+            (couples ? "T(1) - in" : f + "(clipped(xf + rf + pf * cell))") + ";\nconst T next = keep * cell + in * " +
+            g + "(clipped(xc + rc));\nconst T made = " + f + "(clipped(xo + ro + po * next)) * " + h_function +
+            "(next);\nconst bool is_there = step < length;\nh = is_there ? made : before; c = is_there ? next : cell; "
+            "y = is_there ? made : T(0);",
         "lstm_cell");
     std::vector<Array> peepholes(3, zeros({1, 1}, layer.dtype));
-    for (int64_t k = 0; k < 3 && call.has(7); ++k) peepholes[static_cast<size_t>(k)] = ops::cut(direction.of(7), 0, k * layer.hidden, (k + 1) * layer.hidden);
+    for (int64_t k = 0; k < 3 && call.has(7); ++k)
+      peepholes[static_cast<size_t>(k)] = ops::cut(direction.of(7), 0, k * layer.hidden, (k + 1) * layer.hidden);
     Array h = direction.state(5), c = direction.state(6), lengths = direction.length_of_all();
     const Array recurrent = direction.recurrent.contiguous();
     const Array y = Array::empty({layer.steps, layer.batch, layer.hidden}, layer.dtype, call.device());
     for (int64_t k = 0; k < layer.steps; ++k) {
       const int64_t step = direction.step_at(k);
-      const std::vector<Array> x = direction.gates_of(ops::slice_at(direction.inputs, 0, step)), r = direction.gates_of(matmul(h, recurrent));
+      const std::vector<Array> x = direction.gates_of(ops::slice_at(direction.inputs, 0, step)),
+                               r = direction.gates_of(matmul(h, recurrent));
       const Array out = ops::slice_at(y, 0, step), next_h = Array::empty(h.shape(), layer.dtype, call.device());
       const Array next_c = Array::empty(h.shape(), layer.dtype, call.device());
-      const Argument arguments[] = {step, lengths, x[0], x[1], x[2], x[3], r[0], r[1], r[2], r[3], peepholes[0], peepholes[1], peepholes[2], h, c, out, next_h, next_c};
+      const Argument arguments[] = {step, lengths,      x[0],         x[1],         x[2], x[3], r[0], r[1],   r[2],
+                                    r[3], peepholes[0], peepholes[1], peepholes[2], h,    c,    out,  next_h, next_c};
       kernel.fill(arguments);
       h = next_h, c = next_c;
     }

@@ -31,14 +31,17 @@ Results reduced(const Call& call, const ReductionFunction& function, Before&& be
   const auto [axes, keeps, is_identity] = axes_of(call);
   const Dtype dtype = compute_dtype(call[0].dtype());
   const Array x = before(call[0].astype(dtype, false));
-  const Array total = is_identity ? x : function(x, axes, keeps, function.takes_dtype() ? std::optional(dtype) : std::nullopt);
+  const Array total =
+      is_identity ? x : function(x, axes, keeps, function.takes_dtype() ? std::optional(dtype) : std::nullopt);
   return {after(total).astype(call[0].dtype(), false)};
 }
 const auto kSame = [](const Array& x) { return x; };
 
 Results reduce_sum(const Call& call) { return reduced(call, sum, kSame, kSame); }
 Results reduce_prod(const Call& call) { return reduced(call, prod, kSame, kSame); }
-Results reduce_l1(const Call& call) { return reduced(call, sum, [](const Array& x) { return absolute(x); }, kSame); }
+Results reduce_l1(const Call& call) {
+  return reduced(call, sum, [](const Array& x) { return absolute(x); }, kSame);
+}
 Results reduce_sum_square(const Call& call) {
   return reduced(call, sum, [](const Array& x) { return square(x); }, kSame);
 }
@@ -79,7 +82,8 @@ Results reduce_extreme(const Call& call) {
   if (x.size() != 0) return {(kIsMax ? max : min)(x, axes, keeps)};
   ReductionOptions options{.axes = axes, .keepdims = keeps};
   if (is_inexact(x.dtype())) {
-    options.initial = Scalar(kIsMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+    options.initial =
+        Scalar(kIsMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
   } else {
     const int bits = static_cast<int>(8 * x.itemsize());
     const bool is_signed = kind(x.dtype()) == Kind::signed_integer;

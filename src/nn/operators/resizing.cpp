@@ -67,22 +67,27 @@ double cubic(double x, double a) {
 Weights weights_of(const Method& method, const AxisPlan& axis) {
   const bool is_cubic = method.mode == "cubic", is_nearest = method.mode == "nearest";
   const double scale = method.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
-  const int64_t reach = is_cubic ? 2 : 1, first = static_cast<int64_t>(std::floor(-static_cast<double>(reach) / scale)) + 1;
+  const int64_t reach = is_cubic ? 2 : 1,
+                first = static_cast<int64_t>(std::floor(-static_cast<double>(reach) / scale)) + 1;
   Weights made;
   made.taps = is_nearest ? 1 : 2 * (1 - first);
   for (int64_t place = 0; place < axis.out; ++place) {
     const double x = source_of(method, axis, place);
-    made.is_outside.push_back(method.coordinates == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(axis.in - 1)));
+    made.is_outside.push_back(method.coordinates == "tf_crop_and_resize" &&
+                              (x < 0 || x > static_cast<double>(axis.in - 1)));
     const auto begin = made.weights.size();
     for (int64_t tap = 0; tap < made.taps; ++tap) {
       const int64_t at = is_nearest ? nearest_place(method, x) : static_cast<int64_t>(std::floor(x)) + first + tap;
       const double distance = (static_cast<double>(at) - x) * scale;
-      double weight = is_nearest ? 1 : is_cubic ? cubic(distance, method.cubic_a) : std::max(1 - std::abs(distance), 0.0);
+      double weight = is_nearest ? 1
+                      : is_cubic ? cubic(distance, method.cubic_a)
+                                 : std::max(1 - std::abs(distance), 0.0);
       if (method.excludes_outside && !is_nearest && (at < 0 || at >= axis.in)) weight = 0;
       made.places.push_back(std::clamp<int64_t>(at, 0, axis.in - 1));
       made.weights.push_back(weight);
     }
-    const double total = std::accumulate(made.weights.begin() + static_cast<std::ptrdiff_t>(begin), made.weights.end(), 0.0);
+    const double total =
+        std::accumulate(made.weights.begin() + static_cast<std::ptrdiff_t>(begin), made.weights.end(), 0.0);
     if (method.is_antialiased || method.excludes_outside) {
       for (size_t k = begin; k < made.weights.size(); ++k) made.weights[k] /= total;
     }
@@ -101,24 +106,26 @@ Array resized_axis(const Array& given, int axis, const Weights& weights, int64_t
   const std::string start = "const int64_t to = i / inner % out, from = i / inner / out * in * inner + i % inner;\n";
   const int64_t inner = extent_between(x, axis + 1, x.ndim());
   if (is_copy) {
-    const auto& kernel = kernel_of("", "raw const T x, raw const int64 places, int64 inner, int64 in, int64 out", "raw T y",
-                                   start + "y[i] = x[from + places[to] * inner];", "resize_nearest");
+    const auto& kernel = kernel_of("", "raw const T x, raw const int64 places, int64 inner, int64 in, int64 out",
+                                   "raw T y", start + "y[i] = x[from + places[to] * inner];", "resize_nearest");
     return filled_by(kernel, {x, places, inner, x.shape(axis), out}, shape, x.dtype(), x.device());
   }
   const Array factors = Array::from(std::span<const double>(weights.weights), {std::ssize(weights.weights)})
                             .to_device(x.device())
                             .astype(dtype, false);
-  const auto& kernel = kernel_of(
-      "", "raw const " + type + " x, raw const int64 places, raw const " + name(dtype) + " weights, int64 taps, int64 inner, int64 in, int64 out",
-      "raw " + type + " y", start + sum + R"( total = 0;
-      for (int64_t tap = 0; tap < taps; ++tap) total += weights[to * taps + tap] * )" + sum +
-          "(x[from + places[to * taps + tap] * inner]);\ny[i] = total;",
-      "resize");
+  const auto& kernel = kernel_of("",
+                                 "raw const " + type + " x, raw const int64 places, raw const " + name(dtype) +
+                                     " weights, int64 taps, int64 inner, int64 in, int64 out",
+                                 "raw " + type + " y",
+                                 start + sum + R"( total = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) total += weights[to * taps + tap] * )" +
+                                     sum + "(x[from + places[to * taps + tap] * inner]);\ny[i] = total;",
+                                 "resize");
   return filled_by(kernel, {x, places, factors, weights.taps, inner, x.shape(axis), out}, shape, x.dtype(), x.device());
 }
 
-Array resized(const Array& given, const std::vector<int>& axes, const std::vector<AxisPlan>& plans, const Method& method,
-              const Scalar& outside) {
+Array resized(const Array& given, const std::vector<int>& axes, const std::vector<AxisPlan>& plans,
+              const Method& method, const Scalar& outside) {
   Array x = given;
   std::vector<std::pair<int, std::vector<bool>>> outsides;
   for (size_t k = 0; k < axes.size(); ++k) {
@@ -138,7 +145,8 @@ Array resized(const Array& given, const std::vector<int>& axes, const std::vecto
 /// Extents of the result by what `sizes` says, which may keep the ratio of axes.
 void take_sizes(const Call& call, const std::vector<int64_t>& sizes, std::vector<AxisPlan>& plans) {
   const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
-  if (sizes.size() != plans.size()) call.fail("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(plans.size()) + " axes");
+  if (sizes.size() != plans.size())
+    call.fail("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(plans.size()) + " axes");
   double common = 0;
   for (size_t k = 0; k < plans.size(); ++k) {
     plans[k].out = sizes[k];
@@ -158,7 +166,8 @@ std::vector<double> numbers_of(const Call& call, size_t input) {
 }
 
 void take_scales(const Call& call, const std::vector<double>& scales, std::vector<AxisPlan>& plans) {
-  if (scales.size() != plans.size()) call.fail("there are " + std::to_string(scales.size()) + " scales for " + std::to_string(plans.size()) + " axes");
+  if (scales.size() != plans.size())
+    call.fail("there are " + std::to_string(scales.size()) + " scales for " + std::to_string(plans.size()) + " axes");
   for (size_t k = 0; k < plans.size(); ++k) {
     plans[k].scale = scales[k];
     plans[k].out = static_cast<int64_t>(std::floor(static_cast<double>(plans[k].in) * scales[k]));
@@ -176,9 +185,12 @@ Results resize_operator(const Call& call) {
   std::vector<AxisPlan> plans;
   for (int axis : axes) plans.push_back({x.shape(axis), x.shape(axis), 1});
   const bool is_old = call.opset() < 11;  // without a region and sizes; scales are the second input
-  Method method{call.text("mode", "nearest"), call.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel"),
-                call.text("nearest_mode", is_old ? "floor" : "round_prefer_floor"), call.number("cubic_coeff_a", -0.75),
-                call.integer("antialias", 0) != 0, call.integer("exclude_outside", 0) != 0};
+  Method method{call.text("mode", "nearest"),
+                call.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel"),
+                call.text("nearest_mode", is_old ? "floor" : "round_prefer_floor"),
+                call.number("cubic_coeff_a", -0.75),
+                call.integer("antialias", 0) != 0,
+                call.integer("exclude_outside", 0) != 0};
   if (method.mode == "bilinear") method.mode = "linear";
   const size_t scales = is_old ? 1 : 2;
   if (call.has(3) && call[3].size() != 0) {
@@ -192,7 +204,8 @@ Results resize_operator(const Call& call) {
   if (method.coordinates == "tf_crop_and_resize") {
     const std::vector<double> region = numbers_of(call, 1);
     if (region.size() != 2 * plans.size()) call.fail("roi must have two numbers for each axis");
-    for (size_t k = 0; k < plans.size(); ++k) plans[k].roi_start = region[k], plans[k].roi_end = region[k + plans.size()];
+    for (size_t k = 0; k < plans.size(); ++k)
+      plans[k].roi_start = region[k], plans[k].roi_end = region[k + plans.size()];
   }
   return {resized(x, axes, plans, method, Scalar(call.number("extrapolation_value", 0)))};
 }

@@ -66,11 +66,13 @@ Results eye_like(const Call& call) {
 
 Results reshape(const Call& call) {
   const Array& x = call[0];
-  std::vector<int64_t> shape = call.has(1) ? call.integers_of(1) : call.integers("shape").value_or(std::vector<int64_t>());
+  std::vector<int64_t> shape =
+      call.has(1) ? call.integers_of(1) : call.integers("shape").value_or(std::vector<int64_t>());
   if (!call.integer("allowzero", 0)) {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] != 0) continue;
-      if (static_cast<int>(axis) >= x.ndim()) call.fail("there is no axis " + std::to_string(axis) + " to keep of shape " + to_string(x.shape()));
+      if (static_cast<int>(axis) >= x.ndim())
+        call.fail("there is no axis " + std::to_string(axis) + " to keep of shape " + to_string(x.shape()));
       shape[axis] = x.shape(static_cast<int>(axis));
     }
   }
@@ -92,7 +94,8 @@ Results squeeze(const Call& call) {
   for (int axis = 0; axis < x.ndim(); ++axis) drops[static_cast<size_t>(axis)] = !axes && x.shape(axis) == 1;
   for (int64_t given : axes.value_or(std::vector<int64_t>())) {
     const int axis = call.axis(given, x.ndim());
-    if (x.shape(axis) != 1) call.fail("axis " + std::to_string(given) + " of shape " + to_string(x.shape()) + " is not 1");
+    if (x.shape(axis) != 1)
+      call.fail("axis " + std::to_string(given) + " of shape " + to_string(x.shape()) + " is not 1");
     drops[static_cast<size_t>(axis)] = true;
   }
   Dims shape;

@@ -50,7 +50,8 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const char* name, const std::vector<int64_t>& list) const {
-    call_.fail(std::string(name) + " " + to_string(dims_of(list)) + " do not fit " + std::to_string(rank_) + " spatial axes");
+    call_.fail(std::string(name) + " " + to_string(dims_of(list)) + " do not fit " + std::to_string(rank_) +
+               " spatial axes");
   }
 
   const Call& call_;
@@ -88,7 +89,8 @@ std::string Window::text(int64_t elements) const {
   const bool is_small = elements < std::numeric_limits<int32_t>::max() / 2;
   std::string text = std::string("using namespace iruka::nn; using Index = ") + (is_small ? "int" : "int64_t") +
                      "; constexpr Window<Index> window{";
-  for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out}) text += list_text(*values) + ",";
+  for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out})
+    text += list_text(*values) + ",";
   return text + "};\n";
 }
 
@@ -138,7 +140,8 @@ Window transposed_window_of(const Call& call, const Array& x, const std::vector<
     if (shape || is_same) {
       in = shape ? wanted[axis] : window.out[axis] * window.stride[axis];
       // Here the odd margin is in front unless SAME_UPPER says otherwise.
-      divide_margins(mode == "SAME_UPPER" ? "SAME_UPPER" : "SAME_LOWER", full - in, window.before[axis], window.behind[axis]);
+      divide_margins(mode == "SAME_UPPER" ? "SAME_UPPER" : "SAME_LOWER", full - in, window.before[axis],
+                     window.behind[axis]);
     } else {
       in = full - window.before[axis] - window.behind[axis];
     }

@@ -21,7 +21,9 @@ struct Window {
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   /// Whether each window is one element and they follow each other.
-  bool is_pointwise() const { return kernel_size() == 1 && in == out && before == Spatial{} && stride == Spatial{1, 1, 1}; }
+  bool is_pointwise() const {
+    return kernel_size() == 1 && in == out && before == Spatial{} && stride == Spatial{1, 1, 1};
+  }
   /// Statements that declare `window` and the type Index, for up to `elements` indices.
   std::string text(int64_t elements) const;
 };
