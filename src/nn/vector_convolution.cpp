@@ -24,7 +24,7 @@ constexpr int64_t kMostRows = 64;
 struct Convolution {
   int32_t groups, channels, outputs;
   int32_t in[2], out[2], kernel[2], stride[2], dilation[2], before[2];
-  int32_t rows, phases[2], columns, plane, channel, vectors;
+  int32_t rows, phases[2], columns, plane, channel, vectors, in_row;
 };
 
 /// How many sums registers hold.
@@ -89,10 +89,14 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
     quotient[axis] = reach / conv.stride[axis];
   }
   const int64_t columns = conv.out[1] + quotient[1], phases = conv.phases[0] * conv.phases[1];
+  const int64_t lanes = registers.lanes, in_row = (conv.out[1] + lanes - 1) / lanes;
+  const bool has_rows = in_row * lanes <= columns;
+  const auto vectors_of = [&](int64_t rows) {
+    return has_rows ? rows * in_row : ((rows - 1) * columns + conv.out[1] + lanes - 1) / lanes;
+  };
   const auto bytes_of = [&](int64_t rows) {
-    const int64_t vectors = ((rows - 1) * columns + conv.out[1] + registers.lanes - 1) / registers.lanes;
-    const int64_t copy = channels * phases * (rows + quotient[0]) * columns + 2 * registers.lanes;
-    return 4 * (copy + registers.block * vectors * registers.lanes + conv.kernel[0] * conv.kernel[1]);
+    const int64_t copy = channels * phases * (rows + quotient[0]) * columns + 2 * lanes;
+    return 4 * (copy + registers.block * vectors_of(rows) * lanes + conv.kernel[0] * conv.kernel[1]);
   };
   int64_t rows = std::min<int64_t>(conv.out[0], kMostRows);
   while (rows > 1 && bytes_of(rows) > kWantedBytes) --rows;
@@ -104,7 +108,7 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
   conv.rows = static_cast<int32_t>(rows), conv.columns = static_cast<int32_t>(columns);
   conv.plane = static_cast<int32_t>((rows + quotient[0]) * columns);
   conv.channel = static_cast<int32_t>(conv.plane * phases);
-  conv.vectors = static_cast<int32_t>(((rows - 1) * columns + conv.out[1] + registers.lanes - 1) / registers.lanes);
+  conv.vectors = static_cast<int32_t>(vectors_of(rows)), conv.in_row = has_rows ? static_cast<int32_t>(in_row) : 0;
   plan.blocks = images * groups * ((conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1));
   return plan;
 }

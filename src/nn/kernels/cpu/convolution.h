@@ -2,8 +2,8 @@
 //
 // A block of the grid computes some rows of one image and group. It copies what their windows see into memory of its
 // own, with margins, and with each remainder of a stride apart, so that the elements that neighbouring pixels need for
-// one place of the kernel are neighbours. Pixels are counted through rows of that copy: those in its margins are
-// computed and dropped. Registers hold a few vectors of pixels for a few outputs, while all channels and places of the
+// one place of the kernel are neighbours. Vectors of pixels follow each other through rows of that copy, so that pixels
+// in its margins are computed and dropped, or begin anew in each row, whichever takes fewer. Registers hold a few vectors of pixels for a few outputs, while all channels and places of the
 // kernel are added up.
 #pragma once
 
@@ -23,6 +23,7 @@ struct Convolution {
   int plane;      ///< elements of one remainder of a channel's copy
   int channel;    ///< elements of a channel's copy
   int vectors;    ///< of pixels that a block computes
+  int in_row;     ///< vectors of a row, where each row has its own; else 0
 };
 
 /// A number as a type.
@@ -75,24 +76,33 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     }
   }
 
+  /// Where a vector of pixels begins in a channel's copy.
+  int begin_of(int vector) const {
+    return conv.in_row ? vector / conv.in_row * conv.columns + vector % conv.in_row * kLanes : vector * kLanes;
+  }
+
   /// kCount vectors of pixels for a block of outputs. Loops over registers are written out, so that they are registers
   /// from the beginning. `offsets`: where the elements for each place of the kernel begin in a channel's copy.
-  template <int kCount> void add_up(const float* copy, const float* weights, const int* offsets, float* sums) const {
+  template <int kCount>
+  void add_up(const float* copy, int first, const float* weights, const int* offsets, float* sums) const {
     const int taps = conv.kernel[0] * conv.kernel[1];
     Vector total[kBlock * kCount];
     repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
+    int64_t begin[kCount];
+    repeat<kCount>([&](auto v) IRUKA_INLINE_LAMBDA { begin[v.value] = begin_of(first + v.value); });
     IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += conv.channel) {
       IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap, weights += kBlock) {
         const float* const x = copy + offsets[tap];
         Vector pixels[kCount];
         repeat<kCount>(
-            [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + v.value * kLanes); });
+            [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
         repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
           total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
         });
       }
     }
     const int line = conv.vectors * kLanes;
+    sums += first * kLanes;
     repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
       *(UnalignedVector*)(sums + k.value / kCount * line + k.value % kCount * kLanes) = total[k.value];
     });
@@ -105,7 +115,7 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
       const int begin = conv.vectors * pass / passes, count = conv.vectors * (pass + 1) / passes - begin;
       repeat<kMost>([&](auto k) IRUKA_INLINE_LAMBDA {
         if (count == k.value + 1)
-          add_up<k.value + 1>(copy + begin * kLanes, weights, offsets, sums + begin * kLanes);
+          add_up<k.value + 1>(copy, begin, weights, offsets, sums);
       });
     }
   }
@@ -137,7 +147,8 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
         const int output = block * kBlock + b;
         int64_t at = ((part * conv.outputs + output) * conv.out[0] + first) * conv.out[1];
         const float* from = sums + b * conv.vectors * kLanes;
-        IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, at += conv.out[1], from += conv.columns)
+        const int row_of_sums = conv.in_row ? conv.in_row * kLanes : conv.columns;
+        IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, at += conv.out[1], from += row_of_sums)
           for (int q = 0; q < conv.out[1]; ++q) y[at + q] = finish(from[q], group * conv.outputs + output, at + q);
       }
     }
