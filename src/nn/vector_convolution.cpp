@@ -24,7 +24,7 @@ constexpr int64_t kMostRows = 64;
 struct Convolution {
   int32_t groups, channels, outputs;
   int32_t in[2], out[2], kernel[2], stride[2], dilation[2], before[2];
-  int32_t rows, phases[2], columns, plane, channel, vectors, in_row;
+  int32_t rows, phases[2], columns, plane, channel, vectors, in_row, is_direct;
 };
 
 /// How many sums registers hold.
@@ -39,15 +39,17 @@ Registers registers_for(const Device& device, int64_t outputs) {
 
 /// Pointwise operators that cost less than writing and reading an array.
 bool is_cheap(const std::string& op) {
-  static constexpr const char* kCheap[] = {"Abs", "Add",  "Clip", "HardSigmoid", "HardSwish", "LeakyRelu", "Max",       "Min",
-                                           "Mul", "Neg", "PRelu", "Relu", "Sub", "ThresholdedRelu", kShift, kScaleShift};
+  static constexpr const char* kCheap[] = {
+      "Abs", "Add", "Clip",  "HardSigmoid", "HardSwish", "LeakyRelu",       "Max",  "Min",
+      "Mul", "Neg", "PRelu", "Relu",        "Sub",       "ThresholdedRelu", kShift, kScaleShift};
   return std::ranges::any_of(kCheap, [&](const char* each) { return op == each; });
 }
 
 /// (groups, blocks, channels, places of the kernel, block): zeros for outputs beyond the last.
 Array packed(const Array& given, int64_t groups, int block) {
   const Array weights = given.contiguous();
-  const int64_t outputs = weights.shape(0) / groups, channels = weights.shape(1), taps = extent_between(weights, 2, weights.ndim());
+  const int64_t outputs = weights.shape(0) / groups, channels = weights.shape(1),
+                taps = extent_between(weights, 2, weights.ndim());
   const int64_t blocks = (outputs + block - 1) / block;
   const Array made = Array::empty({groups, blocks, channels, taps, block}, Dtype::float32, cpu());
   const auto* from = static_cast<const float*>(weights.data());
@@ -72,7 +74,8 @@ struct Plan {
   bool fits = true;
 };
 
-Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t channels, int64_t outputs, const Registers& registers) {
+Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t channels, int64_t outputs,
+             const Registers& registers) {
   Plan plan;
   plan.window = window;
   Convolution& conv = plan.conv;
@@ -83,7 +86,8 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
     const size_t from = axis + 1;
     const auto take = [&](const Spatial& values) { return static_cast<int32_t>(values[from]); };
     conv.in[axis] = take(window.in), conv.out[axis] = take(window.out), conv.kernel[axis] = take(window.kernel);
-    conv.stride[axis] = take(window.stride), conv.dilation[axis] = take(window.dilation), conv.before[axis] = take(window.before);
+    conv.stride[axis] = take(window.stride), conv.dilation[axis] = take(window.dilation),
+    conv.before[axis] = take(window.before);
     const int32_t reach = (conv.kernel[axis] - 1) * conv.dilation[axis];
     conv.phases[axis] = std::min(reach + 1, conv.stride[axis]);
     quotient[axis] = reach / conv.stride[axis];
@@ -103,12 +107,14 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
   const int64_t parts = (conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1);
   if (parts > 0) rows = (conv.out[0] + parts - 1) / parts;
   plan.bytes = bytes_of(rows);
-  plan.fits = window.rank <= 2 && plan.bytes <= kMostBytes && images * groups * outputs * window.out_size() < INT32_MAX &&
+  plan.fits = window.rank <= 2 && plan.bytes <= kMostBytes &&
+              images * groups * outputs * window.out_size() < INT32_MAX &&
               images * groups * channels * window.in_size() < INT32_MAX;
   conv.rows = static_cast<int32_t>(rows), conv.columns = static_cast<int32_t>(columns);
   conv.plane = static_cast<int32_t>((rows + quotient[0]) * columns);
   conv.channel = static_cast<int32_t>(conv.plane * phases);
   conv.vectors = static_cast<int32_t>(vectors_of(rows)), conv.in_row = has_rows ? static_cast<int32_t>(in_row) : 0;
+  conv.is_direct = window.is_pointwise() ? 1 : 0;
   plan.blocks = images * groups * ((conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1));
   return plan;
 }
@@ -147,12 +153,14 @@ class VectorConvolution {
   /// Inputs: x, weights, packed weights, what the operators behind take besides the convolution.
   Results run(const Call& call) const {
     const Array &x = call[0], &weights = call[1];
-    if (x.dtype() != Dtype::float32 || x.ndim() != weights.ndim() || x.ndim() > 4 || x.ndim() < 3) return run_apart(call);
+    if (x.dtype() != Dtype::float32 || x.ndim() != weights.ndim() || x.ndim() > 4 || x.ndim() < 3)
+      return run_apart(call);
     const Call inner(convolution_, call.opset(), call.device(), {}, {}, 0);
     const int64_t groups = call.integer("group", 1);
     const std::vector<int64_t> own(weights.shape().begin() + 2, weights.shape().end());
     const std::vector<int64_t> kernel = call.integers("kernel_shape").value_or(own);
-    if (kernel != own || groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0) return run_apart(call);
+    if (kernel != own || groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
+      return run_apart(call);
     const Registers registers = registers_for(call.device(), weights.shape(0) / groups);
     const Window window = window_of(inner, x, kernel);
     const Plan plan = plan_of(window, x.shape(0), groups, weights.shape(1), weights.shape(0) / groups, registers);
@@ -201,20 +209,28 @@ class VectorConvolution {
     for (size_t k = 0; k < kinds.size(); ++k) {
       const std::string x = "x" + std::to_string(k);
       const bool is_array = kinds[k] == Extra::by_channel || kinds[k] == Extra::element;
-      if (kinds[k] != Extra::result) parameters += std::string(", ") + (is_array ? "const float* __restrict " : "float ") + x;
+      if (kinds[k] != Extra::result)
+        parameters += std::string(", ") + (is_array ? "const float* __restrict " : "float ") + x;
       body += PointwiseGroup::declared(k, Dtype::float32) +
-              (kinds[k] == Extra::result ? "value" : kinds[k] == Extra::by_channel ? x + "[output]" : kinds[k] == Extra::element ? x + "[index]" : x) + ";\n";
+              (kinds[k] == Extra::result       ? "value"
+               : kinds[k] == Extra::by_channel ? x + "[output]"
+               : kinds[k] == Extra::element    ? x + "[index]"
+                                               : x) +
+              ";\n";
     }
     std::vector<Dtype> dtypes(kinds.size(), Dtype::float32);
     if (group_) body += group_->statements(dtypes);
     body += group_ ? "return v" + std::to_string(dtypes.size() - 1) + ";\n" : "return value;\n";
-    const std::string tile = "ConvolutionTile<" + std::to_string(registers.lanes) + ", " + std::to_string(registers.block) + ", " + std::to_string(registers.most) + ">";
+    const std::string tile = "ConvolutionTile<" + std::to_string(registers.lanes) + ", " +
+                             std::to_string(registers.block) + ", " + std::to_string(registers.most) + ">";
     const std::string code =
         "#include \"nn/kernels/cpu/convolution.h\"\n#include \"nn/kernels/pointwise.h\"\n"
         "using namespace iruka; using namespace iruka::nn;\n"
         "extern \"C\" __global__ void nn_convolution(const float* x, const float* weights, float* y, Convolution conv" +
         parameters + ") {\n  extern __shared__ float memory[];\n  " + tile +
-        "{conv}.run(blockIdx.x, x, weights, y, memory, [=](float value, [[maybe_unused]] int output, [[maybe_unused]] int64_t index) {\n" + body + "});\n}\n";
+        "{conv}.run(blockIdx.x, gridDim.x, x, weights, y, memory, [=](float value, [[maybe_unused]] int output, "
+        "[[maybe_unused]] int64_t index) {\n" +
+        body + "});\n}\n";
     static constinit ops::PermanentCache<std::string, RawKernel> kernels;
     return kernels.get(code, [&] { return RawKernel(code, "nn_convolution", {.options = {"--lanes=1"}}); });
   }
@@ -236,8 +252,8 @@ const Node* cheap_user(const Graph& graph, const std::string& value) {
   for (const Node& node : graph.nodes) {
     const bool uses = std::ranges::find(node.inputs, value) != node.inputs.end();
     const bool may_capture = node.domain != kOwnDomain && std::ranges::any_of(node.attributes, [](const auto& entry) {
-      return std::holds_alternative<GraphHandle>(entry.second);
-    });
+                               return std::holds_alternative<GraphHandle>(entry.second);
+                             });
     if (may_capture) return nullptr;
     if (!uses) continue;
     if (user || !is_fused(node)) return nullptr;
@@ -251,8 +267,10 @@ const Node* cheap_user(const Graph& graph, const std::string& value) {
 /// Whether every input is known where the convolution stands.
 bool is_known_before(const Graph& graph, const Node& user, size_t place, const std::string& value) {
   std::set<std::string> later;
-  for (size_t k = place; k < graph.nodes.size(); ++k) later.insert(graph.nodes[k].outputs.begin(), graph.nodes[k].outputs.end());
-  return std::ranges::none_of(user.inputs, [&](const std::string& input) { return input != value && later.contains(input); });
+  for (size_t k = place; k < graph.nodes.size(); ++k)
+    later.insert(graph.nodes[k].outputs.begin(), graph.nodes[k].outputs.end());
+  return std::ranges::none_of(user.inputs,
+                              [&](const std::string& input) { return input != value && later.contains(input); });
 }
 
 }  // namespace
@@ -282,7 +300,8 @@ void use_vector_convolutions(Graph& graph, Device& device) {
     const int64_t groups = given ? *given : 1;
     if (weights == graph.initializers.end() || weights->second.dtype() != Dtype::float32) continue;
     const Array matrix = weights->second;
-    if (matrix.ndim() < 3 || matrix.ndim() > 4 || groups < 1 || matrix.shape(0) % groups != 0 || matrix.size() == 0) continue;
+    if (matrix.ndim() < 3 || matrix.ndim() > 4 || groups < 1 || matrix.shape(0) % groups != 0 || matrix.size() == 0)
+      continue;
     const std::string name = node.inputs[1] + ".vectors." + std::to_string(groups);
     graph.initializers.try_emplace(name, packed(matrix, groups, registers_for(device, matrix.shape(0) / groups).block));
     node.op = kVectorConvolution, node.domain = kOwnDomain;

@@ -6,6 +6,7 @@ namespace iruka::nn {
 /// Axes that an array lacks have extent 1.
 template <class Index> struct Window {
   Index in[3], kernel[3], stride[3], dilation[3], before[3], behind[3], out[3];
+  bool is_inside;  ///< whether no window reaches beyond the array
 
   constexpr Index in_size() const { return in[0] * in[1] * in[2]; }
   constexpr Index out_size() const { return out[0] * out[1] * out[2]; }
@@ -33,13 +34,13 @@ IRUKA_INLINE void for_window(const Window<Index>& window, Index output, Use&& us
   for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
   for (Index a = 0; a < window.kernel[0]; ++a) {
     const Index x = first[0] + a * window.dilation[0];
-    if (x < 0 || x >= window.in[0]) continue;
+    if (!window.is_inside && (x < 0 || x >= window.in[0])) continue;
     for (Index b = 0; b < window.kernel[1]; ++b) {
       const Index y = first[1] + b * window.dilation[1];
-      if (y < 0 || y >= window.in[1]) continue;
+      if (!window.is_inside && (y < 0 || y >= window.in[1])) continue;
       for (Index c = 0; c < window.kernel[2]; ++c) {
         const Index z = first[2] + c * window.dilation[2];
-        if (z < 0 || z >= window.in[2]) continue;
+        if (!window.is_inside && (z < 0 || z >= window.in[2])) continue;
         use((x * window.in[1] + y) * window.in[2] + z, (a * window.kernel[1] + b) * window.kernel[2] + c);
       }
     }
@@ -55,7 +56,7 @@ IRUKA_INLINE T window_element(const Window<Index>& window, const X& x, Index i) 
   Index from = i / window.kernel_size();
   for (int axis = 0; axis < 3; ++axis) {
     const Index at = to.at[axis] * window.stride[axis] - window.before[axis] + tap.at[axis] * window.dilation[axis];
-    if (at < 0 || at >= window.in[axis]) return T(0);
+    if (!window.is_inside && (at < 0 || at >= window.in[axis])) return T(0);
     from = from * window.in[axis] + at;
   }
   return x[from];

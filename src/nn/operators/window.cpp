@@ -91,7 +91,12 @@ std::string Window::text(int64_t elements) const {
                      "; constexpr Window<Index> window{";
   for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out})
     text += list_text(*values) + ",";
-  return text + "};\n";
+  bool is_inside = true;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const int64_t last = (out[axis] - 1) * stride[axis] - before[axis] + (kernel[axis] - 1) * dilation[axis];
+    is_inside &= before[axis] <= 0 && last < in[axis];
+  }
+  return text + (is_inside ? " true" : " false") + "};\n";
 }
 
 Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& kernel) {

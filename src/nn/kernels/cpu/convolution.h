@@ -9,6 +9,7 @@
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#define IRUKA_MASKED _Pragma("clang loop vectorize(enable) vectorize_predicate(enable) interleave_count(1)")
 
 namespace iruka::nn {
 
@@ -24,6 +25,7 @@ struct Convolution {
   int channel;    ///< elements of a channel's copy
   int vectors;    ///< of pixels that a block computes
   int in_row;     ///< vectors of a row, where each row has its own; else 0
+  int is_direct;  ///< whether each window is one element, and windows follow each other
 };
 
 /// A number as a type.
@@ -52,11 +54,25 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     const int end = conv.in[1] > shift ? limited((conv.in[1] - shift + stride - 1) / stride) : 0;
     IRUKA_NO_UNROLL for (int q = 0; q < begin; ++q) to[q] = 0;
     if (stride == 1) {
-      for (int q = begin; q < end; ++q) to[q] = from[q + shift];
+      IRUKA_MASKED for (int q = begin; q < end; ++q) to[q] = from[q + shift];
     } else {
-      IRUKA_NO_UNROLL for (int q = begin; q < end; ++q) to[q] = from[q * stride + shift];
+      int q = begin;
+      if (stride == 2) q = copy_pairs(from + shift, to, begin, end);
+      IRUKA_MASKED for (int k = q; k < end; ++k) to[k] = from[k * stride + shift];
     }
     IRUKA_NO_UNROLL for (int q = begin > end ? begin : end; q < conv.columns; ++q) to[q] = 0;
+  }
+
+  /// Copies every other element by whole vectors; returns the first column that is left.
+  static int copy_pairs(const float* from, float* __restrict to, int begin, int end) {
+    typedef float Pairs __attribute__((ext_vector_type(2 * kLanes)));
+    typedef float UnalignedPairs __attribute__((ext_vector_type(2 * kLanes), aligned(4)));
+    int q = begin;
+    IRUKA_NO_UNROLL for (; q + kLanes < end; q += kLanes) {  // the last pair's second element may lie outside
+      const Pairs both = *(const UnalignedPairs*)(from + 2 * q);
+      *(UnalignedVector*)(to + q) = both.even;
+    }
+    return q;
   }
 
   /// Copies what the windows of rows from `first` on see.
@@ -84,22 +100,27 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
   /// kCount vectors of pixels for a block of outputs. Loops over registers are written out, so that they are registers
   /// from the beginning. `offsets`: where the elements for each place of the kernel begin in a channel's copy.
   template <int kCount>
-  void add_up(const float* copy, int first, const float* weights, const int* offsets, float* sums) const {
+  void add_up(const float* copy, int64_t channel_size, int first, const float* weights, const int* offsets,
+              float* sums) const {
     const int taps = conv.kernel[0] * conv.kernel[1];
     Vector total[kBlock * kCount];
     repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
     int64_t begin[kCount];
     repeat<kCount>([&](auto v) IRUKA_INLINE_LAMBDA { begin[v.value] = begin_of(first + v.value); });
-    IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += conv.channel) {
-      IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap, weights += kBlock) {
-        const float* const x = copy + offsets[tap];
-        Vector pixels[kCount];
-        repeat<kCount>(
-            [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
-        repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
-          total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
-        });
-      }
+    const auto add_place = [&](const float* x) IRUKA_INLINE_LAMBDA {
+      Vector pixels[kCount];
+      repeat<kCount>(
+          [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
+      repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
+        total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
+      });
+      weights += kBlock;
+    };
+    if (taps == 1) {
+      IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += channel_size) add_place(copy);
+    } else {
+      IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += channel_size)
+        IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap) add_place(copy + offsets[tap]);
     }
     const int line = conv.vectors * kLanes;
     sums += first * kLanes;
@@ -109,20 +130,21 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
   }
 
   /// All pixels for a block of outputs, in passes of nearly equal numbers of vectors.
-  void add_up_all(const float* copy, const float* weights, const int* offsets, float* sums) const {
+  void add_up_all(const float* copy, int64_t channel_size, const float* weights, const int* offsets,
+                  float* sums) const {
     const int passes = (conv.vectors + kMost - 1) / kMost;
     IRUKA_NO_UNROLL for (int pass = 0; pass < passes; ++pass) {
       const int begin = conv.vectors * pass / passes, count = conv.vectors * (pass + 1) / passes - begin;
       repeat<kMost>([&](auto k) IRUKA_INLINE_LAMBDA {
         if (count == k.value + 1)
-          add_up<k.value + 1>(copy, begin, weights, offsets, sums);
+          add_up<k.value + 1>(copy, channel_size, begin, weights, offsets, sums);
       });
     }
   }
 
-  /// The rows that block `unit` computes. finish(value, output, index) gives an element of the result.
+  /// The rows that block `unit` of `units` computes. finish(value, output, index) gives an element of the result.
   template <class Finish>
-  void run(int64_t unit, const float* x, const float* weights, float* __restrict y, float* memory, Finish&& finish) const {
+  void run(int64_t unit, int64_t units, const float* x, const float* weights, float* __restrict y, float* memory, Finish&& finish) const {
     const int row_groups = (conv.out[0] + conv.rows - 1) / conv.rows, taps = conv.kernel[0] * conv.kernel[1];
     const int first = (int)(unit % row_groups) * conv.rows;
     const int64_t part = unit / row_groups;
@@ -136,12 +158,18 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
       const int phase = down % conv.stride[0] * conv.phases[1] + right % conv.stride[1];
       offsets[tap] = phase * conv.plane + down / conv.stride[0] * conv.columns + right / conv.stride[1];
     }
-    copy_input(x + part * conv.channels * conv.in[0] * conv.in[1], first, copy);
+    const int64_t image = (int64_t)conv.in[0] * conv.in[1];
+    x += part * conv.channels * image;
+    // Windows of one element need no copy, except at the end of the array, behind which vectors would reach.
+    const bool is_direct = conv.is_direct && unit + 1 < units;
+    if (!is_direct) copy_input(x, first, copy);
+    const float* const from_input = is_direct ? x + (int64_t)first * conv.in[1] : copy;
+    const int64_t channel_size = is_direct ? image : conv.channel;
     const int blocks = (conv.outputs + kBlock - 1) / kBlock;
     const int64_t block_size = (int64_t)conv.channels * taps * kBlock;
     weights += group * blocks * block_size;
     IRUKA_NO_UNROLL for (int block = 0; block < blocks; ++block, weights += block_size) {
-      add_up_all(copy, weights, offsets, sums);
+      add_up_all(from_input, channel_size, weights, offsets, sums);
       const int last = conv.outputs - block * kBlock < kBlock ? conv.outputs - block * kBlock : kBlock;
       IRUKA_NO_UNROLL for (int b = 0; b < last; ++b) {
         const int output = block * kBlock + b;
@@ -149,7 +177,7 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
         const float* from = sums + b * conv.vectors * kLanes;
         const int row_of_sums = conv.in_row ? conv.in_row * kLanes : conv.columns;
         IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, at += conv.out[1], from += row_of_sums)
-          for (int q = 0; q < conv.out[1]; ++q) y[at + q] = finish(from[q], group * conv.outputs + output, at + q);
+          IRUKA_MASKED for (int q = 0; q < conv.out[1]; ++q) y[at + q] = finish(from[q], group * conv.outputs + output, at + q);
       }
     }
   }
