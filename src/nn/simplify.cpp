@@ -265,8 +265,9 @@ class Simplifier {
 
 void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::string>& missing) {
   for (const Node& node : nodes) {
-    const bool is_own = node.domain == kOwnDomain;
-    if (!is_own && (!node.domain.empty() || (!find_operator(node.op) && !is_pointwise(node.op)))) {
+    // A file may name what nn.Module makes of layers, but not what only this library makes of nodes.
+    const bool is_known = node.domain.empty() || node.domain == kOwnDomain;
+    if (!is_known || (!find_operator(node.op) && !is_pointwise(node.op))) {
       std::string& names = missing[node.domain.empty() ? node.op : node.domain + "." + node.op];
       names += (names.empty() ? "" : ", ") +
                in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);

@@ -146,6 +146,26 @@ IRUKA_INLINE T mean_of_window(const Window<Index>& window, const X& x, Index i, 
   return total / T(places_within(window, i, with_margins));
 }
 
+/// The mean or the largest of what element i of an adaptive pooling sees.
+template <class T, bool kIsMax, class X>
+IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t i) {
+  const Place<int64_t> to = place_in(i % (out[0] * out[1] * out[2]), out);
+  const int64_t from = i / (out[0] * out[1] * out[2]) * (in[0] * in[1] * in[2]);
+  int64_t begin[3], end[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    begin[axis] = to.at[axis] * in[axis] / out[axis];
+    end[axis] = ((to.at[axis] + 1) * in[axis] + out[axis] - 1) / out[axis];
+  }
+  T made = kIsMax ? T(x[from + (begin[0] * in[1] + begin[1]) * in[2] + begin[2]]) : T(0);
+  for (int64_t a = begin[0]; a < end[0]; ++a)
+    for (int64_t b = begin[1]; b < end[1]; ++b)
+      for (int64_t c = begin[2]; c < end[2]; ++c) {
+        const T value = x[from + (a * in[1] + b) * in[2] + c];
+        made = !kIsMax ? made + value : value > made || value != value ? value : made;
+      }
+  return kIsMax ? made : made / T((end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]));
+}
+
 /// (sum of |x|^p)^(1/p).
 template <class T, class Index, class X>
 IRUKA_INLINE T norm_of_window(const Window<Index>& window, const X& x, Index i, T p) {
