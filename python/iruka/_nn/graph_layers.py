@@ -119,7 +119,9 @@ class _Convolution(GraphLayer):
         self._check_rank(rank)
         arrays = self._arrays(graph)
         inputs = [x, arrays["weight"], *([arrays["bias"]] if "bias" in arrays else [])]
-        attributes = dict(strides=[*self.stride], dilations=[*self.dilation], pads=self._pads(), group=self.groups)
+        attributes: dict[str, Any] = dict(
+            strides=[*self.stride], dilations=[*self.dilation], pads=self._pads(), group=self.groups
+        )
         if self.is_transposed:
             attributes["output_padding"] = [*self.output_padding]
         return graph.node("ConvTranspose" if self.is_transposed else "Conv", *inputs, **attributes), rank

@@ -186,14 +186,16 @@ class MultiheadAttention(_GraphModule):
             x = graph.node("MatMul", x, graph.node("Transpose", weight, perm=[1, 0]))
             values.append(graph.node("Add", x, bias) if bias else x)
         mask = graph.node("Not", names[3]) if names[3] else ""  # torch's bools say what is left out
-        heads = dict(q_num_heads=self.num_heads, kv_num_heads=self.num_heads, is_causal=int(is_causal))
+        heads: dict[str, Any] = dict(q_num_heads=self.num_heads, kv_num_heads=self.num_heads, is_causal=int(is_causal))
         y = graph.node("Attention", *values, *([mask] if mask else []), **heads)
         y = graph.node("MatMul", y, graph.node("Transpose", arrays["out_proj.weight"], perm=[1, 0]))
         if "out_proj.bias" in arrays:
             y = graph.node("Add", y, arrays["out_proj.bias"])
         return [y if self.batch_first else graph.node("Transpose", y, perm=[1, 0, 2])]
 
-    def forward(self, query, key, value, attn_mask=None, need_weights: bool = False, is_causal: bool = False):
+    def forward(  # type: ignore[override]
+        self, query, key, value, attn_mask=None, need_weights: bool = False, is_causal: bool = False
+    ):
         """(output, None). attn_mask: bools of (queries, keys), true where a key is left out."""
         if need_weights:
             raise ValueError("nn.MultiheadAttention: weights are not returned; call it with need_weights=False")
