@@ -94,6 +94,7 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
   for (const Array& input : inputs) taken.insert(input.buffer().get());
   for (const auto& [name, array] : state.program.graph().initializers) taken.insert(array.buffer().get());
   for (Array& output : outputs) {
+    if (!output.valid()) throw ValueError("nn.Model: a node leaves out what is an output of the model");
     output = output.to_device(state.program.device());
     const bool is_own = output.is_c_contiguous() && output.writable() &&
                         output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;

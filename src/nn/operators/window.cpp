@@ -1,9 +1,12 @@
 #include "nn/operators/window.h"
 
+#include <cstdlib>
 #include <limits>
 
 namespace iruka::nn {
 namespace {
+
+constexpr int64_t kMost = 1 << 30;  ///< of an attribute, so that extents do not overflow
 
 std::string list_text(const Spatial& values) {
   return "{" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " + std::to_string(values[2]) + "}";
@@ -28,7 +31,7 @@ class Reader {
   void take(const char* name, const std::vector<int64_t>& list, Spatial& into, int64_t least) const {
     if (std::ssize(list) != rank_) fail(name, list);
     for (size_t k = 0; k < list.size(); ++k) {
-      if (list[k] < least) fail(name, list);
+      if (list[k] < least || list[k] > kMost) fail(name, list);
       into[first() + k] = list[k];
     }
   }
@@ -38,6 +41,7 @@ class Reader {
     const auto half = static_cast<size_t>(rank_);
     if (list->size() != 2 * half) fail("pads", *list);
     for (size_t k = 0; k < half; ++k) {
+      if (std::abs((*list)[k]) > kMost || std::abs((*list)[half + k]) > kMost) fail("pads", *list);
       window.before[first() + k] = (*list)[k];
       window.behind[first() + k] = (*list)[half + k];
     }
