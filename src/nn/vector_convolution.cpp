@@ -100,7 +100,7 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
   };
   const auto bytes_of = [&](int64_t rows) {
     const int64_t copy = channels * phases * (rows + quotient[0]) * columns + 2 * lanes;
-    return 4 * (copy + registers.block * vectors_of(rows) * lanes + conv.kernel[0] * conv.kernel[1]);
+    return 4 * (copy + registers.block * vectors_of(rows) * lanes + channels * conv.kernel[0] * conv.kernel[1]);
   };
   int64_t rows = std::min<int64_t>(conv.out[0], kMostRows);
   while (rows > 1 && bytes_of(rows) > kWantedBytes) --rows;

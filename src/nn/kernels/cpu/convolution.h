@@ -9,6 +9,7 @@
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#define IRUKA_SCALAR _Pragma("clang loop vectorize(disable) unroll(disable)")
 #define IRUKA_MASKED _Pragma("clang loop vectorize(enable) vectorize_predicate(enable) interleave_count(1)")
 
 namespace iruka::nn {
@@ -52,7 +53,7 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     const auto limited = [&](int column) { return column < 0 ? 0 : column > conv.columns ? conv.columns : column; };
     const int begin = limited((-shift + stride - 1) / stride);
     const int end = conv.in[1] > shift ? limited((conv.in[1] - shift + stride - 1) / stride) : 0;
-    IRUKA_NO_UNROLL for (int q = 0; q < begin; ++q) to[q] = 0;
+    IRUKA_SCALAR for (int q = 0; q < begin; ++q) to[q] = 0;
     if (stride == 1) {
       IRUKA_MASKED for (int q = begin; q < end; ++q) to[q] = from[q + shift];
     } else {
@@ -60,7 +61,7 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
       if (stride == 2) q = copy_pairs(from + shift, to, begin, end);
       IRUKA_MASKED for (int k = q; k < end; ++k) to[k] = from[k * stride + shift];
     }
-    IRUKA_NO_UNROLL for (int q = begin > end ? begin : end; q < conv.columns; ++q) to[q] = 0;
+    IRUKA_SCALAR for (int q = begin > end ? begin : end; q < conv.columns; ++q) to[q] = 0;
   }
 
   /// Copies every other element by whole vectors; returns the first column that is left.
@@ -84,7 +85,7 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
       IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, copy += conv.columns) {
         const int y = (first + row) * conv.stride[0] + phase / conv.phases[1] - conv.before[0];
         if (y < 0 || y >= conv.in[0]) {
-          IRUKA_NO_UNROLL for (int q = 0; q < conv.columns; ++q) copy[q] = 0;
+          IRUKA_SCALAR for (int q = 0; q < conv.columns; ++q) copy[q] = 0;
         } else {
           copy_row(image + (int64_t)y * conv.in[1], phase % conv.phases[1], copy);
         }
@@ -98,29 +99,21 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
   }
 
   /// kCount vectors of pixels for a block of outputs. Loops over registers are written out, so that they are registers
-  /// from the beginning. `offsets`: where the elements for each place of the kernel begin in a channel's copy.
+  /// from the beginning. `offsets`: where the elements for each channel and place of the kernel begin.
   template <int kCount>
-  void add_up(const float* copy, int64_t channel_size, int first, const float* weights, const int* offsets,
-              float* sums) const {
-    const int taps = conv.kernel[0] * conv.kernel[1];
+  void add_up(const float* copy, int first, const float* weights, const int* offsets, int steps, float* sums) const {
     Vector total[kBlock * kCount];
     repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
     int64_t begin[kCount];
     repeat<kCount>([&](auto v) IRUKA_INLINE_LAMBDA { begin[v.value] = begin_of(first + v.value); });
-    const auto add_place = [&](const float* x) IRUKA_INLINE_LAMBDA {
+    IRUKA_NO_UNROLL for (int step = 0; step < steps; ++step, weights += kBlock) {
+      const float* const x = copy + offsets[step];
       Vector pixels[kCount];
       repeat<kCount>(
           [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
       repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
         total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
       });
-      weights += kBlock;
-    };
-    if (taps == 1) {
-      IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += channel_size) add_place(copy);
-    } else {
-      IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += channel_size)
-        IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap) add_place(copy + offsets[tap]);
     }
     const int line = conv.vectors * kLanes;
     sums += first * kLanes;
@@ -130,15 +123,24 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
   }
 
   /// All pixels for a block of outputs, in passes of nearly equal numbers of vectors.
-  void add_up_all(const float* copy, int64_t channel_size, const float* weights, const int* offsets,
-                  float* sums) const {
+  void add_up_all(const float* copy, const float* weights, const int* offsets, int steps, float* sums) const {
     const int passes = (conv.vectors + kMost - 1) / kMost;
     IRUKA_NO_UNROLL for (int pass = 0; pass < passes; ++pass) {
       const int begin = conv.vectors * pass / passes, count = conv.vectors * (pass + 1) / passes - begin;
       repeat<kMost>([&](auto k) IRUKA_INLINE_LAMBDA {
-        if (count == k.value + 1)
-          add_up<k.value + 1>(copy, channel_size, begin, weights, offsets, sums);
+        if (count == k.value + 1) add_up<k.value + 1>(copy, begin, weights, offsets, steps, sums);
       });
+    }
+  }
+
+  void find_offsets(int64_t channel_size, int* offsets) const {
+    const int taps = conv.kernel[0] * conv.kernel[1];
+    IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap) {
+      const int down = tap / conv.kernel[1] * conv.dilation[0], right = tap % conv.kernel[1] * conv.dilation[1];
+      const int phase = down % conv.stride[0] * conv.phases[1] + right % conv.stride[1];
+      const int offset = phase * conv.plane + down / conv.stride[0] * conv.columns + right / conv.stride[1];
+      IRUKA_SCALAR for (int channel = 0; channel < conv.channels; ++channel)
+        offsets[channel * taps + tap] = offset + channel * (int)channel_size;
     }
   }
 
@@ -152,24 +154,20 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     const int rows = conv.out[0] - first < conv.rows ? conv.out[0] - first : conv.rows;
     float* const sums = memory;
     int* const offsets = (int*)(sums + kBlock * conv.vectors * kLanes);
-    float* const copy = (float*)(offsets + taps);
-    IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap) {
-      const int down = tap / conv.kernel[1] * conv.dilation[0], right = tap % conv.kernel[1] * conv.dilation[1];
-      const int phase = down % conv.stride[0] * conv.phases[1] + right % conv.stride[1];
-      offsets[tap] = phase * conv.plane + down / conv.stride[0] * conv.columns + right / conv.stride[1];
-    }
+    const int steps = conv.channels * taps;
+    float* const copy = (float*)(offsets + steps);
     const int64_t image = (int64_t)conv.in[0] * conv.in[1];
     x += part * conv.channels * image;
     // Windows of one element need no copy, except at the end of the array, behind which vectors would reach.
     const bool is_direct = conv.is_direct && unit + 1 < units;
+    find_offsets(is_direct ? image : conv.channel, offsets);
     if (!is_direct) copy_input(x, first, copy);
     const float* const from_input = is_direct ? x + (int64_t)first * conv.in[1] : copy;
-    const int64_t channel_size = is_direct ? image : conv.channel;
     const int blocks = (conv.outputs + kBlock - 1) / kBlock;
-    const int64_t block_size = (int64_t)conv.channels * taps * kBlock;
+    const int64_t block_size = (int64_t)steps * kBlock;
     weights += group * blocks * block_size;
     IRUKA_NO_UNROLL for (int block = 0; block < blocks; ++block, weights += block_size) {
-      add_up_all(from_input, channel_size, weights, offsets, sums);
+      add_up_all(from_input, weights, offsets, steps, sums);
       const int last = conv.outputs - block * kBlock < kBlock ? conv.outputs - block * kBlock : kBlock;
       IRUKA_NO_UNROLL for (int b = 0; b < last; ++b) {
         const int output = block * kBlock + b;
