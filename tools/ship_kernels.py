@@ -98,7 +98,7 @@ def place(m):
 
 
 def network(groups, *layers):
-    """Convolutions take extents as arguments, so that one kernel serves all networks with the same layers behind them."""
+    """Extents are arguments, so that one kernel serves all convolutions with the same layers behind them."""
     images = np.ones((1, 8, 4, 4), "float32")
     cp.nn.Sequential(cp.nn.Conv2d(8, 8, 3, padding=1, groups=groups), *layers)(images)
 

@@ -3,8 +3,8 @@
 // A block of the grid computes some rows of one image and group. It copies what their windows see into memory of its
 // own, with margins, and with each remainder of a stride apart, so that the elements that neighbouring pixels need for
 // one place of the kernel are neighbours. Vectors of pixels follow each other through rows of that copy, so that pixels
-// in its margins are computed and dropped, or begin anew in each row, whichever takes fewer. Registers hold a few vectors of pixels for a few outputs, while all channels and places of the
-// kernel are added up.
+// in its margins are computed and dropped, or begin anew in each row, whichever takes fewer. Registers hold a few
+// vectors of pixels for a few outputs, while all channels and places of the kernel are added up.
 #pragma once
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
@@ -109,8 +109,8 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     IRUKA_NO_UNROLL for (int step = 0; step < steps; ++step, weights += kBlock) {
       const float* const x = copy + offsets[step];
       Vector pixels[kCount];
-      repeat<kCount>(
-          [&](auto v) IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
+      repeat<kCount>([&](auto v)
+                         IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
       repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
         total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
       });
@@ -139,14 +139,15 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
       const int down = tap / conv.kernel[1] * conv.dilation[0], right = tap % conv.kernel[1] * conv.dilation[1];
       const int phase = down % conv.stride[0] * conv.phases[1] + right % conv.stride[1];
       const int offset = phase * conv.plane + down / conv.stride[0] * conv.columns + right / conv.stride[1];
-      IRUKA_SCALAR for (int channel = 0; channel < conv.channels; ++channel)
-        offsets[channel * taps + tap] = offset + channel * (int)channel_size;
+      IRUKA_SCALAR for (int channel = 0; channel < conv.channels; ++channel) offsets[channel * taps + tap] =
+          offset + channel * (int)channel_size;
     }
   }
 
   /// The rows that block `unit` of `units` computes. finish(value, output, index) gives an element of the result.
   template <class Finish>
-  void run(int64_t unit, int64_t units, const float* x, const float* weights, float* __restrict y, float* memory, Finish&& finish) const {
+  void run(int64_t unit, int64_t units, const float* x, const float* weights, float* __restrict y, float* memory,
+           Finish&& finish) const {
     const int row_groups = (conv.out[0] + conv.rows - 1) / conv.rows, taps = conv.kernel[0] * conv.kernel[1];
     const int first = (int)(unit % row_groups) * conv.rows;
     const int64_t part = unit / row_groups;
@@ -175,7 +176,8 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
         const float* from = sums + b * conv.vectors * kLanes;
         const int row_of_sums = conv.in_row ? conv.in_row * kLanes : conv.columns;
         IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, at += conv.out[1], from += row_of_sums)
-          IRUKA_MASKED for (int q = 0; q < conv.out[1]; ++q) y[at + q] = finish(from[q], group * conv.outputs + output, at + q);
+            IRUKA_MASKED for (int q = 0; q < conv.out[1]; ++q) y[at + q] =
+                finish(from[q], group * conv.outputs + output, at + q);
       }
     }
   }
