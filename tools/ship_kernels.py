@@ -97,6 +97,12 @@ def place(m):
     m[1:3, ::2] = 1
 
 
+def network(groups, *layers):
+    """Extents are arguments, so that one kernel serves all convolutions with the same layers behind them."""
+    images = np.ones((1, 8, 4, 4), "float32")
+    cp.nn.Sequential(cp.nn.Conv2d(8, 8, 3, padding=1, groups=groups), *layers)(images)
+
+
 def texts(table):
     return [text.strip() for text in table.replace("\n", "|").split("|") if text.strip()]
 
@@ -135,6 +141,9 @@ def layouts():
     yield "cp.all(cp.ones_like(v))", DTYPES
     for statement in texts(IN_PLACE):
         yield statement, ALL_DTYPES
+    for groups in (1, 8):
+        for layer in ("", "cp.nn.ReLU()", "cp.nn.ReLU6()", "cp.nn.Hardswish()"):
+            yield f"network({groups}, {layer})", ("float32",)
     for dtype in CASTS.split():
         yield f"x.astype({dtype!r})", ALL_DTYPES
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -181,5 +182,66 @@ class IRUKA_API Perceptron {
  private:
   std::shared_ptr<const State> state_;
 };
+
+/// What a model says of an input or output. An extent is a number, -1 where any will do, or a symbol that stands for
+/// the same number wherever it occurs.
+struct ModelTensor {
+  struct Extent {
+    int64_t value = -1;
+    std::string symbol{};
+  };
+  std::string name;
+  std::optional<Dtype> dtype{};                ///< none: any
+  std::optional<std::vector<Extent>> shape{};  ///< none: of any rank
+  /// "float32 (batch, 3, 224, 224)"
+  IRUKA_API std::string to_string() const;
+};
+
+/// What one node of a model did in a run.
+struct ModelStep {
+  std::string name, op;
+  std::string device;
+  Dtype dtype;  ///< of its first output, as the shape
+  Dims shape;
+  double first_ms, warm_ms;  ///< of the first run, which may compile, and the second
+};
+
+/// A graph of operators, as ONNX describes, that runs on one device. Copying one copies no weights; calls are
+/// thread-safe. Loading folds what is constant, writes batch norms into the weights before them, and makes each chain
+/// of pointwise operators one kernel.
+class IRUKA_API Model {
+ public:
+  std::span<const ModelTensor> inputs() const;
+  std::span<const ModelTensor> outputs() const;
+  Device& device() const;
+
+  /// The outputs for inputs in the order of inputs(), which lie on device(). Raises TypeError for another number of
+  /// inputs or dtype, ShapeError for another shape, ValueError for an array on another device, and what an operator
+  /// refuses, with the name of its node.
+  std::vector<Array> run(std::span<const Array> inputs) const;
+  /// The first output.
+  template <class... A>
+  Array operator()(const A&... inputs) const {
+    const Array list[] = {inputs...};
+    return std::move(run(list).front());
+  }
+  /// Runs twice and tells what each node did.
+  std::vector<ModelStep> report(std::span<const Array> inputs) const;
+  /// A table of the nodes, the shapes that the file gives and the numbers of parameters.
+  std::string to_string() const;
+
+  struct State;
+  explicit Model(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// The model in an ONNX file, on `device` (null: the default one). Operator sets 7 to 28 are known. Raises FileError
+/// for a file that cannot be read; ValueError for one that is damaged or no ONNX model, and one that names every
+/// operator that is missing.
+IRUKA_API Model load_model(const std::string& path, Device* device = nullptr);
+/// The same of a file's bytes.
+IRUKA_API Model load_model(std::span<const uint8_t> bytes, Device* device = nullptr);
 
 }  // namespace iruka::nn

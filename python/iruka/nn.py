@@ -1,4 +1,4 @@
-"""Trained networks: reading files of weights, and modules under torch's names that become one kernel.
+"""Trained networks: reading files of weights and models, and modules under torch's names that become one kernel.
 
 No file is executed: a pickle is read as data.
 """
@@ -11,6 +11,46 @@ from . import _core
 from ._core import Device
 from ._nn.from_torch import from_torch
 from ._nn.functions import DeviceFunction, FunctionKernel
+from ._nn.graph_layers import (
+    SELU,
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    Embedding,
+    Flatten,
+    GroupNorm,
+    Hardsigmoid,
+    Hardtanh,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    LayerNorm,
+    LogSoftmax,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    Mish,
+    PixelShuffle,
+    ReLU6,
+    RMSNorm,
+    Softsign,
+    Upsample,
+)
 from ._nn.layers import (
     ELU,
     GELU,
@@ -28,10 +68,54 @@ from ._nn.layers import (
     Softplus,
     Tanh,
 )
+from ._nn.model import Model, ModelReport
 from ._nn.module import Module
 from ._nn.network import Report
+from ._nn.sequence_layers import GRU, LSTM, RNN, MultiheadAttention
 
 __all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "Embedding",
+    "Flatten",
+    "GroupNorm",
+    "Hardsigmoid",
+    "Hardtanh",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LogSoftmax",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "Mish",
+    "PixelShuffle",
+    "RMSNorm",
+    "ReLU6",
+    "SELU",
+    "Softsign",
+    "Upsample",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "MultiheadAttention",
     "ELU",
     "GELU",
     "DeviceFunction",
@@ -41,6 +125,8 @@ __all__ = [
     "Identity",
     "LeakyReLU",
     "Linear",
+    "Model",
+    "ModelReport",
     "Module",
     "PReLU",
     "ReLU",
@@ -59,22 +145,28 @@ _files = _core._nn
 
 
 def load(source, device: Device | str | int | None = None):
-    """Reads the weights in a file: `.safetensors`, or `.pt` and `.pth` of torch.save().
+    """Reads a file: a model of `.onnx`, or the weights of `.safetensors`, `.pt` and `.pth` of torch.save().
 
     source: a path, the file's bytes, or a file opened in binary mode, which is read to its end. The content decides
     which format it is. A `.safetensors` file gives a dict from name to array. A file of torch gives what torch.save()
     was given: a dict from name to array for a state_dict, else the dicts, lists, tuples, numbers and texts around it.
-    The arrays are on `device`, by default the default one; those that shared memory in torch still do.
+    An ONNX model gives a Model, which is called with arrays. Arrays and models are on `device`, by default the default
+    one; arrays that shared memory in torch still do.
 
     Raises OSError for a file that cannot be read; ValueError for one that is damaged, has another format, or holds more
-    than tensors, containers, numbers and texts, such as a whole module or a call of os.system.
+    than tensors, containers, numbers and texts, such as a whole module or a call of os.system, and for a model with
+    operators that Iruka lacks, all of which the message names.
     """
     if isinstance(source, (str, os.PathLike)):
-        return _files.load_file(os.fsencode(source), device)
+        return _made(_files.load_file(os.fsencode(source), device))
     if hasattr(source, "read"):
         source = source.read()
     if isinstance(source, str):
         raise TypeError("nn.load: the file was opened in text mode; open it with mode 'rb'")
     if not isinstance(source, (bytes, bytearray, memoryview)):
         raise TypeError(f"nn.load: a source is a path, bytes or a binary file, not {type(source).__name__}")
-    return _files.load_bytes(source, device)
+    return _made(_files.load_bytes(source, device))
+
+
+def _made(content):
+    return Model(content) if isinstance(content, _files.Model) else content

@@ -3,7 +3,10 @@
 #include "buffer_bytes.h"
 #include "convert.h"
 #include "device.h"
+#include "model.h"
+#include "nn/files/format.h"
 #include "nn/files/weights.h"
+#include "nn/model.h"
 
 namespace iruka::python {
 
@@ -41,6 +44,14 @@ nb::object converted(const nn::Value& value) {
   return nb::none();
 }
 
+/// A model of a file with a graph, else the weights.
+nb::object loaded(const nn::Input& input, Device& device) {
+  if (nn::format_of(input) == nn::FileFormat::onnx) {
+    return nb::cast(without_gil([&] { return nn::read_model(input, device); }));
+  }
+  return converted(without_gil([&] { return nn::to_device(nn::read_weights(input), device); }));
+}
+
 }  // namespace
 
 void bind_nn(nb::module_& parent) {
@@ -51,8 +62,7 @@ void bind_nn(nb::module_& parent) {
       [](const nb::bytes& path, nb::handle device_like) {
         const std::string name(path.c_str(), path.size());  // what os.fsencode gave: it need not be UTF-8
         Device& device = to_device(device_like, "device");
-        return converted(without_gil(
-            [&] { return nn::to_device(nn::read_weights(nn::Input::from_file(kFunction, name)), device); }));
+        return loaded(without_gil([&] { return nn::Input::from_file(kFunction, name); }), device);
       },
       nb::arg("path"), nb::arg("device").none());
   module.def(
@@ -60,11 +70,11 @@ void bind_nn(nb::module_& parent) {
       [](nb::handle data, nb::handle device_like) {
         const BufferBytes bytes(data);
         Device& device = to_device(device_like, "device");
-        return converted(without_gil(
-            [&] { return nn::to_device(nn::read_weights(nn::Input::from_bytes(kFunction, bytes.span())), device); }));
+        return loaded(without_gil([&] { return nn::Input::from_bytes(kFunction, bytes.span()); }), device);
       },
       nb::arg("data"), nb::arg("device").none());
   bind_perceptron(module);
+  bind_model(module);
 }
 
 }  // namespace iruka::python

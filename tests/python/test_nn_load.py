@@ -242,8 +242,6 @@ def test_what_is_no_file_of_weights(tmp_path):
         nn.load(FOLDER / "whole_module.pt")
     with pytest.raises(ValueError, match=r"is a TorchScript program \(torch\.jit\.save\)"):
         nn.load(FOLDER / "script.pt")
-    with pytest.raises(ValueError, match="is an ONNX model"):
-        nn.load(FOLDER / "perceptron.onnx")
     (tmp_path / "net.pt").write_bytes((FOLDER / "dtypes.safetensors").read_bytes())
     assert "float32" in nn.load(tmp_path / "net.pt")
 

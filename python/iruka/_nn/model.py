@@ -1,0 +1,116 @@
+"""Models: graphs of operators that a file gives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._core import Device, ndarray
+from ..errors import TypeError
+
+
+class Tensor(NamedTuple):
+    """What a model says of an input or output."""
+
+    name: str
+    dtype: Any  #: None: any
+    shape: tuple[int | str | None, ...] | None  #: an extent is a number, a symbol that tensors share, or None: any
+
+
+class ModelStep(NamedTuple):
+    """What one node of a model did."""
+
+    name: str  #: of its first output
+    operators: str  #: 'Conv 3x3', or 'Add+Relu' where one kernel computes both
+    device: str
+    dtype: Any
+    shape: tuple[int, ...]
+    first: float  #: milliseconds of the first run, which may compile
+    warm: float  #: of the second
+
+
+class ModelReport:
+    """What ran where and for how long; print it."""
+
+    def __init__(self, rows: list[ModelStep]) -> None:
+        self.rows = rows
+
+    def __str__(self) -> str:
+        cells = [("operators", "device", "output", "ms", "first call")]
+        for row in self.rows:
+            shape = f"{row.dtype.name} {row.shape}"
+            cells.append((row.operators, row.device, shape, f"{row.warm:.3g}", f"{row.first:.3g}"))
+        total = sum(row.warm for row in self.rows), sum(row.first for row in self.rows)
+        cells.append(("", "", "", f"{total[0]:.3g}", f"{total[1]:.3g}"))
+        widths = [max(len(row[k]) for row in cells) for k in range(5)]
+        return "\n".join(
+            "  ".join(
+                cell.rjust(width) if k > 2 else cell.ljust(width) for k, (cell, width) in enumerate(zip(row, widths))
+            )
+            for row in cells
+        )
+
+    __repr__ = __str__
+
+
+class Model:
+    """A graph of operators, as an ONNX file gives; nn.load makes it.
+
+    >>> model = iruka.nn.load("net.onnx")  # doctest: +SKIP
+    >>> scores = model(images)  # doctest: +SKIP
+    """
+
+    def __init__(self, core) -> None:
+        self._core = core
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """Names, dtypes and shapes of the inputs."""
+        return tuple(Tensor(*each) for each in self._core.inputs)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The same of the outputs."""
+        return tuple(Tensor(*each) for each in self._core.outputs)
+
+    @property
+    def device(self) -> Device:
+        """Where the model runs."""
+        return self._core.device
+
+    def _arguments(self, args: tuple, named: dict) -> list:
+        names = [tensor.name for tensor in self.inputs]
+        if len(args) > len(names):
+            raise TypeError(f"nn.Model: it takes {len(names)} inputs ({', '.join(names)}), not {len(args)}")
+        given = dict(zip(names, args))
+        for name, value in named.items():
+            if name not in names:
+                raise TypeError(f"nn.Model: there is no input {name!r}; the inputs are {', '.join(names)}")
+            if name in given:
+                raise TypeError(f"nn.Model: input {name!r} is given twice")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise TypeError(f"nn.Model: inputs are missing: {', '.join(missing)}")
+        return [given[name] for name in names]
+
+    def __call__(self, *args, **named) -> ndarray | tuple[ndarray, ...]:
+        """The output, or a tuple of several, for inputs by their places or names.
+
+        Inputs are arrays of Iruka on the model's device, or of other libraries, which come there. Raises TypeError for
+        missing and unknown inputs and other dtypes than the model declares, ValueError for other shapes.
+        """
+        outputs = self._core.run(self._arguments(args, named))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def report(self, *args, **named) -> ModelReport:
+        """Runs the model twice and tells what each node did, where and for how long."""
+        return ModelReport([ModelStep(*row) for row in self._core.report(self._arguments(args, named))])
+
+    def __str__(self) -> str:
+        return self._core.table()
+
+    def __repr__(self) -> str:
+        def listed(tensors) -> str:
+            return ", ".join(tensor.name for tensor in tensors)
+
+        return f"<Model ({listed(self.inputs)}) -> ({listed(self.outputs)}) on {self.device.name}>"

@@ -1,0 +1,223 @@
+#include "nn/fusion.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "nn/call_cache.h"
+#include "nn/pointwise_group.h"
+#include "ops/views.h"
+
+namespace iruka::nn {
+
+bool is_pointwise(const std::string& op) { return find_pointwise(op) != nullptr; }
+
+bool is_pointwise(const Node& node) {
+  const PointwiseRow* const row = find_pointwise(node.op);
+  const bool is_known = node.domain.empty() || (node.domain == kOwnDomain && !is_fused(node));
+  return row && is_known && pointwise_text(*row, node) && node.outputs.size() == 1;
+}
+
+namespace {
+
+constexpr size_t kMostNodes = 64, kMostInputs = 24;
+
+/// Groups of pointwise nodes, made from the last node to the first.
+class Fusion {
+ public:
+  explicit Fusion(Graph& graph) : graph_(graph) {
+    for (size_t k = 0; k < graph.nodes.size(); ++k) {
+      for (const std::string& input : used_by(graph.nodes[k])) users_[input].push_back(k);
+      for (const std::string& output : graph.nodes[k].outputs) makers_[output] = k;
+    }
+    for (const TensorInfo& output : graph.outputs) outputs_.insert(output.name);
+    if (graph.outputs.empty() && !graph.nodes.empty()) outputs_.insert(graph.nodes.back().outputs[0]);
+  }
+
+  void run() {
+    std::vector<bool> taken(graph_.nodes.size());
+    std::vector<Node> made;
+    for (size_t k = graph_.nodes.size(); k-- > 0;) {
+      if (taken[k]) continue;
+      if (!is_pointwise(graph_.nodes[k])) {
+        made.push_back(std::move(graph_.nodes[k]));
+        continue;
+      }
+      const std::set<size_t> group = group_of(k);
+      for (size_t member : group) taken[member] = true;
+      made.push_back(fused(group));
+    }
+    std::ranges::reverse(made);
+    graph_.nodes = std::move(made);
+  }
+
+ private:
+  static std::vector<std::string> used_by(const Node& node) {
+    std::vector<std::string> names = node.inputs;
+    for (const auto& [name, attribute] : node.attributes) {
+      const auto add = [&](const GraphHandle& graph) {
+        for (const Node& inner : graph->nodes) {
+          for (std::string& used : used_by(inner)) names.push_back(std::move(used));
+        }
+        for (const TensorInfo& output : graph->outputs) names.push_back(output.name);
+      };
+      if (auto* graph = std::get_if<GraphHandle>(&attribute)) add(*graph);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) std::ranges::for_each(*list, add);
+    }
+    return names;
+  }
+
+  /// The node, and all before it of which it is the only user.
+  std::set<size_t> group_of(size_t last) {
+    std::set<size_t> group{last};
+    for (bool grows = true; grows && group.size() < kMostNodes;) {
+      grows = false;
+      for (const size_t member : std::vector<size_t>(group.rbegin(), group.rend())) {
+        for (const std::string& input : graph_.nodes[member].inputs) {
+          const auto maker = makers_.find(input);
+          if (maker == makers_.end() || group.contains(maker->second)) continue;
+          if (!is_pointwise(graph_.nodes[maker->second]) || outputs_.contains(input)) continue;
+          if (!std::ranges::all_of(users_[input], [&](size_t user) { return group.contains(user); })) continue;
+          group.insert(maker->second);
+          if (inputs_of(group).size() > kMostInputs) {
+            group.erase(maker->second);
+            continue;
+          }
+          grows = true;
+        }
+      }
+    }
+    return group;
+  }
+
+  std::vector<std::string> inputs_of(const std::set<size_t>& group) const {
+    std::vector<std::string> inputs;
+    for (const size_t member : group) {
+      for (const std::string& input : graph_.nodes[member].inputs) {
+        const auto maker = makers_.find(input);
+        const bool is_inside = maker != makers_.end() && group.contains(maker->second);
+        if (!input.empty() && !is_inside && std::ranges::find(inputs, input) == inputs.end()) inputs.push_back(input);
+      }
+    }
+    return inputs;
+  }
+
+  Node fused(const std::set<size_t>& group) {
+    Node node{kFused, kOwnDomain, "", inputs_of(group), graph_.nodes[*group.rbegin()].outputs, {}};
+    Graph body;
+    for (const std::string& input : node.inputs) body.inputs.push_back({input, {}, {}});
+    for (const size_t member : group) {
+      node.name += (node.name.empty() ? "" : "+") + graph_.nodes[member].op;
+      body.nodes.push_back(std::move(graph_.nodes[member]));
+    }
+    body.outputs.push_back({node.outputs[0], {}, {}});
+    node.attributes["body"] = std::make_shared<const Graph>(std::move(body));
+    return node;
+  }
+
+  Graph& graph_;
+  std::unordered_map<std::string, std::vector<size_t>> users_;
+  std::unordered_map<std::string, size_t> makers_;
+  std::set<std::string> outputs_;
+};
+
+/// The dtypes of a group's inputs, on which its kernel depends.
+using KernelKey = std::vector<Dtype>;
+
+/// A group of pointwise operators: its kernels, by the dtypes of inputs.
+class FusedKernel {
+ public:
+  explicit FusedKernel(const Node& node) : group_(node) {}
+
+  Results run(const Call& call) const {
+    Inputs inputs = with_ranks(call);
+    KernelKey key;
+    for (const Array& x : inputs.arrays) key.push_back(x.dtype());
+    const Made& made = kernels_.get(key, [&] { return make(key); });
+    std::vector<Argument> arguments;
+    for (size_t k = 0; k < inputs.arrays.size(); ++k) {
+      const Array& x = inputs.arrays[k];
+      inputs.is_number[k] ? arguments.emplace_back(x.item()) : arguments.emplace_back(x);
+    }
+    const Array result = Array::empty(inputs.shape, made.dtype, call.device());
+    if (result.size() == 0) return {result};
+    arguments.emplace_back(result);
+    made.kernel.fill(arguments);
+    return {result};
+  }
+
+ private:
+  struct Made {
+    ElementwiseKernel kernel;
+    Dtype dtype;
+  };
+  struct Inputs {
+    std::vector<Array> arrays;
+    std::vector<bool> is_number;
+    Dims shape;  ///< of the result
+  };
+
+  /// The inputs: numbers for channels as arrays that broadcast, single numbers of the host as such.
+  Inputs with_ranks(const Call& call) const {
+    Inputs inputs;
+    std::vector<int> ranks;
+    for (size_t k = 0; k < call.count(); ++k) {
+      inputs.arrays.push_back(call[k]);
+      ranks.push_back(call[k].ndim());
+    }
+    for (size_t k = 0; k < group_.nodes().size(); ++k) {
+      const Node& node = group_.nodes()[k];
+      int rank = 0;
+      for (size_t place = 0; place < node.inputs.size(); ++place) {
+        if (node.inputs[place].empty()) continue;
+        const size_t number = group_.number(node.inputs[place]);
+        if (place > 0 && group_.row(k).is_by_channel) {
+          inputs.arrays[number] = along_channels(inputs.arrays[number], rank);
+        } else {
+          rank = std::max(rank, ranks[number]);
+        }
+      }
+      ranks.push_back(rank);
+    }
+    std::vector<const Dims*> shapes;
+    for (const Array& x : inputs.arrays) shapes.push_back(&x.shape());
+    inputs.shape = broadcast_shapes(shapes);
+    for (Array& x : inputs.arrays) {
+      const bool is_number = x.size() == 1 && &x.device() == &cpu() && inputs.shape.size() > 0;
+      inputs.is_number.push_back(is_number);
+      if (!is_number) x = x.to_device(call.device());
+    }
+    return inputs;
+  }
+
+  static Array along_channels(const Array& numbers, int rank) {
+    return numbers.reshape(ops::along_axis(std::max(rank, 2), 1, numbers.size()));
+  }
+
+  Made make(const KernelKey& key) const {
+    std::vector<Dtype> dtypes = key;
+    std::string parameters, text = "using namespace iruka; using namespace iruka::nn;\n";
+    for (size_t k = 0; k < key.size(); ++k) {
+      const std::string parameter = "x" + std::to_string(k);
+      parameters += (k ? ", " : "") + std::string(name(key[k])) + " " + parameter;
+      text += PointwiseGroup::declared(k, key[k]) + PointwiseGroup::type_of(key[k]) + "(" + parameter + ");\n";
+    }
+    text += group_.statements(dtypes);
+    const Dtype dtype = dtypes.back();
+    text += std::string("y = ") + info(dtype).c_type + "(v" + std::to_string(dtypes.size() - 1) + ");";
+    return {kernel_of("pointwise", parameters, std::string(name(dtype)) + " y", text, "pointwise"), dtype};
+  }
+
+  PointwiseGroup group_;
+  mutable CallCache<KernelKey, Made> kernels_;
+};
+
+}  // namespace
+
+void fuse_pointwise(Graph& graph) { Fusion(graph).run(); }
+
+Run fused_run(const Node& node) {
+  return [kernel = std::make_shared<const FusedKernel>(node)](const Call& call) { return kernel->run(call); };
+}
+
+}  // namespace iruka::nn

@@ -1,0 +1,135 @@
+#include "nn/inlining.h"
+
+#include <map>
+
+#include "nn/files/input.h"
+
+namespace iruka::nn {
+namespace {
+
+constexpr int kDeepest = 32;
+constexpr size_t kMostNodes = size_t{1} << 20;
+
+class Inliner {
+ public:
+  Inliner(const std::vector<Function>& functions, const std::string& where) : where_(where) {
+    for (const Function& function : functions) functions_[{function.domain, function.name}] = &function;
+  }
+
+  std::vector<Node> inlined(std::vector<Node> nodes, int depth = 0) {
+    if (depth > kDeepest) refuse("its functions call each other more than " + std::to_string(kDeepest) + " deep");
+    std::vector<Node> made;
+    for (Node& node : nodes) {
+      if (++nodes_ > kMostNodes) refuse("its functions have more than " + std::to_string(kMostNodes) + " nodes");
+      const auto found = functions_.find({node.domain, node.op});
+      if (found == functions_.end()) {
+        for (auto& [name, attribute] : node.attributes) inline_graphs(attribute, depth);
+        made.push_back(std::move(node));
+        continue;
+      }
+      for (Node& inner : inlined(called(*found->second, node), depth + 1)) made.push_back(std::move(inner));
+    }
+    return made;
+  }
+
+ private:
+  using Names = std::map<std::string, std::string>;
+  using Attributes = std::map<std::string, Attribute>;
+
+  void inline_graphs(Attribute& attribute, int depth) {
+    const auto with_inlined = [&](const GraphHandle& graph) {
+      Graph copy = *graph;
+      copy.nodes = inlined(std::move(copy.nodes), depth + 1);
+      return std::make_shared<const Graph>(std::move(copy));
+    };
+    if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = with_inlined(*graph);
+    if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
+      for (GraphHandle& graph : *list) graph = with_inlined(graph);
+    }
+  }
+
+  /// The function's nodes with the values and attributes of the call.
+  std::vector<Node> called(const Function& function, const Node& call) {
+    Names names;
+    for (size_t k = 0; k < function.inputs.size(); ++k) {
+      names[function.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
+    }
+    for (size_t k = 0; k < function.outputs.size(); ++k) {
+      const bool is_input = names.contains(function.outputs[k]);
+      if (k < call.outputs.size() && !call.outputs[k].empty() && !is_input)
+        names[function.outputs[k]] = call.outputs[k];
+    }
+    Attributes attributes = function.defaults;
+    for (const auto& [name, value] : call.attributes) attributes[name] = value;
+    const std::string prefix = function.name + "#" + std::to_string(++calls_) + "/";
+    std::vector<Node> nodes;
+    for (const Node& node : function.nodes) nodes.push_back(renamed(node, names, attributes, prefix));
+    for (size_t k = 0; k < function.outputs.size() && k < call.outputs.size(); ++k) {
+      const std::string& inner = names[function.outputs[k]];
+      if (!call.outputs[k].empty() && inner != call.outputs[k]) {
+        nodes.push_back({"Identity", "", prefix + "output", {inner}, {call.outputs[k]}, {}});
+      }
+    }
+    return nodes;
+  }
+
+  Node renamed(Node node, Names& names, const Attributes& attributes, const std::string& prefix) {
+    node.name = prefix + node.name;
+    for (std::string& input : node.inputs) {
+      if (!input.empty()) input = names.contains(input) ? names[input] : prefix + input;
+    }
+    for (std::string& output : node.outputs) {
+      if (!output.empty()) output = names.try_emplace(output, prefix + output).first->second;
+    }
+    std::map<std::string, Attribute> own;
+    for (auto& [name, value] : node.attributes) {
+      if (auto* reference = std::get_if<AttributeReference>(&value)) {
+        const auto found = attributes.find(reference->name);
+        if (found != attributes.end()) own[name] = found->second;
+        continue;
+      }
+      const auto rename_graph = [&](const GraphHandle& graph) { return renamed(*graph, names, attributes, prefix); };
+      if (auto* graph = std::get_if<GraphHandle>(&value)) value = rename_graph(*graph);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&value)) {
+        for (GraphHandle& graph : *list) graph = rename_graph(graph);
+      }
+      own[name] = std::move(value);
+    }
+    node.attributes = std::move(own);
+    return node;
+  }
+
+  /// A graph in an attribute, which sees the function's values.
+  GraphHandle renamed(Graph graph, Names names, const Attributes& attributes, const std::string& prefix) {
+    std::map<std::string, Array> initializers;
+    for (auto& [name, array] : graph.initializers) {
+      initializers[prefix + name] = array;
+      names[name] = prefix + name;
+    }
+    graph.initializers = std::move(initializers);
+    for (TensorInfo& input : graph.inputs) input.name = names[input.name] = prefix + input.name;
+    for (Node& node : graph.nodes) node = renamed(std::move(node), names, attributes, prefix);
+    for (TensorInfo& output : graph.outputs) {
+      output.name = names.contains(output.name) ? names[output.name] : prefix + output.name;
+    }
+    return std::make_shared<const Graph>(std::move(graph));
+  }
+
+  [[noreturn]] void refuse(const std::string& problem) const { raise_value_error(where_, "ONNX model: " + problem); }
+
+  std::map<std::pair<std::string, std::string>, const Function*> functions_;
+  const std::string& where_;
+  int calls_ = 0;
+  size_t nodes_ = 0;
+};
+
+}  // namespace
+
+void inline_functions(Graph& graph, const std::string& where) {
+  if (graph.functions.empty()) return;
+  Inliner inliner(graph.functions, where);
+  graph.nodes = inliner.inlined(std::move(graph.nodes));
+  graph.functions.clear();
+}
+
+}  // namespace iruka::nn

@@ -1,0 +1,221 @@
+#include "nn/model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/device.h"
+#include "nn/files/onnx.h"
+#include "nn/fusion.h"
+#include "nn/program.h"
+#include "nn/simplify.h"
+#include "nn/vector_convolution.h"
+
+namespace iruka::nn {
+
+struct Model::State {
+  State(const Graph& graph, Device& device) : program(graph, graph.opsets, device) {}
+
+  Program program;
+  std::vector<ModelTensor> inputs, outputs;
+};
+
+namespace {
+
+ModelTensor tensor_of(const TensorInfo& info) {
+  ModelTensor tensor{info.name, info.dtype};
+  if (!info.shape) return tensor;
+  tensor.shape.emplace();
+  for (const Extent& extent : *info.shape) tensor.shape->push_back({extent.value, extent.symbol});
+  return tensor;
+}
+
+std::string shape_text(const std::vector<ModelTensor::Extent>& shape) {
+  std::string text = "(";
+  for (size_t k = 0; k < shape.size(); ++k) {
+    const ModelTensor::Extent& extent = shape[k];
+    text += (k ? ", " : "") + (!extent.symbol.empty() ? extent.symbol
+                               : extent.value < 0     ? "?"
+                                                      : std::to_string(extent.value));
+  }
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// Checks arrays against what a model declares. A symbol is the extent at its first place.
+class InputCheck {
+ public:
+  void check(const ModelTensor& wanted, const Array& given, const Device& device) {
+    if (!given.valid()) throw TypeError(label(wanted) + " is no array");
+    if (wanted.dtype && given.dtype() != *wanted.dtype) {
+      throw TypeError(label(wanted) + " must be " + name(*wanted.dtype) + ", but is " + name(given.dtype()));
+    }
+    if (&given.device() != &device) {
+      throw ValueError(label(wanted) + " is on " + given.device().name() + ", but the model is on " + device.name());
+    }
+    if (!wanted.shape) return;
+    if (given.ndim() != static_cast<int>(wanted.shape->size())) refuse(wanted, given, "");
+    for (int axis = 0; axis < given.ndim(); ++axis) {
+      const ModelTensor::Extent& extent = (*wanted.shape)[static_cast<size_t>(axis)];
+      if (extent.value >= 0 && extent.value != given.shape(axis)) refuse(wanted, given, "");
+      if (extent.symbol.empty()) continue;
+      const auto [place, is_new] = symbols_.try_emplace(extent.symbol, given.shape(axis), wanted.name);
+      if (place->second.first == given.shape(axis)) continue;
+      refuse(wanted, given,
+             ", and " + extent.symbol + " is " + std::to_string(place->second.first) + " in " +
+                 in_quotes(place->second.second));
+    }
+  }
+
+ private:
+  static std::string label(const ModelTensor& wanted) { return "nn.Model: input " + in_quotes(wanted.name); }
+  [[noreturn]] static void refuse(const ModelTensor& wanted, const Array& given, const std::string& why) {
+    throw ShapeError(label(wanted) + " must have shape " + shape_text(*wanted.shape) + ", but has " +
+                     to_string(given.shape()) + why);
+  }
+
+  std::map<std::string, std::pair<int64_t, std::string>> symbols_;
+};
+
+std::vector<Array> checked(const Model::State& state, std::span<const Array> inputs) {
+  if (inputs.size() != state.inputs.size()) {
+    std::string names;
+    for (const ModelTensor& tensor : state.inputs) names += (names.empty() ? "" : ", ") + tensor.name;
+    throw TypeError("nn.Model: it takes " + std::to_string(state.inputs.size()) + " inputs (" + names + "), not " +
+                    std::to_string(inputs.size()));
+  }
+  InputCheck check;
+  for (size_t k = 0; k < inputs.size(); ++k) check.check(state.inputs[k], inputs[k], state.program.device());
+  return {inputs.begin(), inputs.end()};
+}
+
+/// Outputs are arrays of their own: in C order, and no views of inputs, constants or each other.
+std::vector<Array> own_outputs(const Model::State& state, std::span<const Array> inputs, std::vector<Array> outputs) {
+  std::set<const Buffer*> taken;
+  for (const Array& input : inputs) taken.insert(input.buffer().get());
+  for (const auto& [name, array] : state.program.graph().initializers) taken.insert(array.buffer().get());
+  for (Array& output : outputs) {
+    if (!output.valid()) throw ValueError("nn.Model: a node leaves out what is an output of the model");
+    output = output.to_device(state.program.device());
+    const bool is_own = output.is_c_contiguous() && output.writable() &&
+                        output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
+    if (!taken.insert(output.buffer().get()).second || !is_own) output = output.copy();
+  }
+  return outputs;
+}
+
+/// "Conv 3x3", "Bias+Relu".
+std::string op_text(const Graph& graph, const Node& node) {
+  const auto shortened = [](std::string text) {
+    for (const char* own : {kScaleShift, kShift}) {
+      for (size_t at = text.find(own); at != std::string::npos; at = text.find(own))
+        text.replace(at, std::string(own).size(), own == kShift ? "Bias" : "Scale");
+    }
+    return text;
+  };
+  if (is_fused(node)) return shortened(node.name);
+  const auto found = node.attributes.find("kernel_shape");
+  const auto* given = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
+  const bool is_vector = is_vector_convolution(node);
+  if (kernel.empty() && (is_vector || node.op.starts_with("Conv")) && node.inputs.size() > 1) {
+    const auto weight = graph.initializers.find(node.inputs[1]);
+    if (weight != graph.initializers.end() && weight->second.ndim() > 2) {
+      kernel.assign(weight->second.shape().begin() + 2, weight->second.shape().end());
+    }
+  }
+  std::string text = is_vector ? "Conv" : node.op;
+  for (size_t k = 0; k < kernel.size(); ++k) text += (k ? "x" : " ") + std::to_string(kernel[k]);
+  return is_vector ? text + shortened(vector_convolution_text(node)) : text;
+}
+
+std::string table_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto& row : rows) {
+    for (size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], row[k].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (size_t k = 0; k < row.size(); ++k) {
+      const std::string space(widths[k] - row[k].size(), ' ');
+      line += " " + (k + 1 == row.size() ? space + row[k] : row[k] + space) + (k + 1 == row.size() ? "" : " ");
+    }
+    text += "\n" + line;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ModelTensor::to_string() const {
+  return std::string(dtype ? iruka::name(*dtype) : "any dtype") + " " + (shape ? shape_text(*shape) : "(...)");
+}
+
+std::span<const ModelTensor> Model::inputs() const { return state_->inputs; }
+std::span<const ModelTensor> Model::outputs() const { return state_->outputs; }
+Device& Model::device() const { return state_->program.device(); }
+
+std::vector<Array> Model::run(std::span<const Array> inputs) const {
+  return own_outputs(*state_, inputs, state_->program.run(checked(*state_, inputs)));
+}
+
+std::vector<ModelStep> Model::report(std::span<const Array> inputs) const {
+  std::vector<ModelStep> steps;
+  size_t warm = 0;
+  const StepListener first = [&](const StepTime& step) {
+    const std::string name = step.node->outputs.empty() ? step.node->name : step.node->outputs[0];
+    steps.push_back({name, op_text(state_->program.graph(), *step.node), step.device->name(), step.dtype, step.shape,
+                     step.milliseconds, 0});
+  };
+  const StepListener second = [&](const StepTime& step) { steps[warm++].warm_ms = step.milliseconds; };
+  const std::vector<Array> arrays = checked(*state_, inputs);
+  state_->program.run(arrays, &first);
+  state_->program.run(arrays, &second);
+  return steps;
+}
+
+std::string Model::to_string() const {
+  const Graph& graph = state_->program.graph();
+  std::map<std::string, std::string> shapes;
+  for (const auto* list : {&graph.values, &graph.outputs, &graph.inputs}) {
+    for (const TensorInfo& info : *list) shapes[info.name] = tensor_of(info).to_string();
+  }
+  std::vector<std::vector<std::string>> rows{{"name", "operators", "output", "parameters"}};
+  for (const TensorInfo& input : graph.inputs) rows.push_back({input.name, "input", shapes[input.name], "0"});
+  int64_t total = 0;
+  std::set<std::string> counted;
+  for (const Node& node : graph.nodes) {
+    int64_t parameters = 0;
+    for (const std::string& input : node.inputs) {
+      if (is_vector_convolution(node) && &input == &node.inputs[2]) continue;  // the same numbers again
+      const auto found = graph.initializers.find(input);
+      if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second)
+        parameters += found->second.size();
+    }
+    total += parameters;
+    const std::string name = node.outputs.empty() ? node.name : node.outputs[0];
+    rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
+  }
+  rows.push_back({"", "on " + device().name(), "", std::to_string(total)});
+  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows);
+}
+
+Model model_of(Graph graph, Device& device, const std::string& where) {
+  graph = simplified(std::move(graph), where);
+  use_vector_convolutions(graph, device);
+  auto state = std::make_shared<Model::State>(graph, device);
+  for (const TensorInfo& input : state->program.graph().inputs) state->inputs.push_back(tensor_of(input));
+  for (const TensorInfo& output : state->program.graph().outputs) state->outputs.push_back(tensor_of(output));
+  return Model(std::move(state));
+}
+
+Model read_model(const Input& input, Device& device) { return model_of(read_onnx(input), device, input.where()); }
+
+Model load_model(const std::string& path, Device* device) {
+  return model_of(load_graph("load_model", path), device ? *device : default_device(), "load_model");
+}
+Model load_model(std::span<const uint8_t> bytes, Device* device) {
+  return model_of(load_graph("load_model", bytes), device ? *device : default_device(), "load_model");
+}
+
+}  // namespace iruka::nn

@@ -1,0 +1,140 @@
+// Convolutions, and transposed ones, as products of matrices with what each window sees. Those with few numbers a
+// window, as depthwise ones, are one kernel.
+#include <algorithm>
+
+#include "iruka/linalg.h"
+#include "iruka/ops.h"
+#include "nn/operators/window.h"
+#include "ops/views.h"
+
+namespace iruka::nn {
+namespace {
+
+/// What all windows see of as many images as this is in memory at once.
+constexpr int64_t kColumnBytes = int64_t{64} << 20;
+
+std::vector<int64_t> kernel_of_weights(const Array& weights) {
+  return {weights.shape().begin() + std::min(2, weights.ndim()), weights.shape().end()};
+}
+
+struct Operands {
+  Array x, weights;
+  int64_t groups;
+};
+
+/// Both in the dtype of computation and C order.
+Operands operands_of(const Call& call) {
+  const Dtype dtype = compute_dtype(call[0].dtype());
+  Operands operands{call[0].astype(dtype, false).contiguous(), call[1].astype(dtype, false).contiguous(),
+                    call.integer("group", 1)};
+  const Array &x = operands.x, &weights = operands.weights;
+  if (weights.ndim() != x.ndim()) {
+    call.fail("weights of shape " + to_string(weights.shape()) + " do not fit an input of shape " +
+              to_string(x.shape()));
+  }
+  return operands;
+}
+
+[[noreturn]] void refuse_channels(const Call& call, const Operands& operands) {
+  call.fail("weights of shape " + to_string(operands.weights.shape()) + " in " + std::to_string(operands.groups) +
+            " groups do not fit " + std::to_string(operands.x.shape(1)) + " channels");
+}
+
+Array with_bias(const Call& call, const Array& y) {
+  const Array result = call.has(2) ? add(y, call[2].reshape(ops::along_axis(y.ndim(), 1, -1))) : y;
+  return result.astype(call[0].dtype(), false);
+}
+
+/// The matrix (images, channels * places of the kernel, places of the output).
+Array columns_of(const Window& window, const Array& x) {
+  const int64_t images = x.shape(0), rows = x.shape(1) * window.kernel_size();
+  if (window.is_pointwise()) return x.reshape({images, rows, window.out_size()});
+  const int64_t elements = images * rows * window.out_size();
+  const std::string type = name(x.dtype());
+  const auto& kernel = kernel_of("windows", "raw const " + type + " x", "raw " + type + " y",
+                                 window.text(std::max(elements, x.size())) + "y[i] = window_element<" +
+                                     info(x.dtype()).c_type + ">(window, x, Index(i));",
+                                 "columns");
+  return filled_by(kernel, {x}, {images, rows, window.out_size()}, x.dtype(), x.device());
+}
+
+/// One kernel that reads the windows itself.
+Array convolved_directly(const Window& window, const Operands& operands) {
+  const auto& [x, weights, groups] = operands;
+  const std::string type = name(x.dtype()), c_type = info(x.dtype()).c_type;
+  const int64_t outputs = weights.shape(0);
+  const Dims shape = window.shape(x.shape(0), outputs, window.out);
+  const auto& kernel =
+      kernel_of("windows", "raw const " + type + " x, raw const " + type + " weights", "raw " + type + " y",
+                window.text(std::max(count(shape), x.size())) + "y[i] = convolved<" + c_type +
+                    ">(window, x, weights, Index(" + std::to_string(groups) + "), Index(" +
+                    std::to_string(weights.shape(1)) + "), Index(" + std::to_string(outputs / groups) + "), Index(i));",
+                "convolution");
+  return filled_by(kernel, {x, weights}, shape, x.dtype(), x.device());
+}
+
+Array convolved_by_matrices(const Window& window, const Operands& operands) {
+  const auto& [x, weights, groups] = operands;
+  const int64_t images = x.shape(0), outputs = weights.shape(0), rows = weights.shape(1) * window.kernel_size();
+  const Array matrices = weights.reshape({groups, outputs / groups, rows});
+  const int64_t bytes = std::max<int64_t>(1, groups * rows * window.out_size() * x.itemsize());
+  const int64_t at_once =
+      window.is_pointwise() ? images : std::clamp<int64_t>(kColumnBytes / bytes, 1, std::max<int64_t>(images, 1));
+  const Dims shape = window.shape(images, outputs, window.out);
+  const auto product = [&](const Array& part) {
+    const Array columns = columns_of(window, part).reshape({part.shape(0), groups, rows, window.out_size()});
+    return groups == 1
+               ? matmul(matrices.reshape({outputs, rows}), columns.reshape({part.shape(0), rows, window.out_size()}))
+               : matmul(matrices, columns);
+  };
+  if (at_once >= images) return product(x).reshape(shape);
+  Array result = Array::empty(shape, x.dtype(), x.device());
+  for (int64_t first = 0; first < images; first += at_once) {
+    const int64_t end = std::min(first + at_once, images);
+    Array part = ops::cut(result, 0, first, end);
+    part.assign(product(ops::cut(x, 0, first, end)).reshape(part.shape()));
+  }
+  return result;
+}
+
+Results convolution(const Call& call) {
+  const Operands operands = operands_of(call);
+  const auto& [x, weights, groups] = operands;
+  const Window window = window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
+  if (groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
+    refuse_channels(call, operands);
+  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
+    call.fail("kernel_shape is not that of the weights");
+  const bool is_narrow = groups > 1 && weights.shape(0) / groups * weights.shape(1) <= 4;
+  return {with_bias(call, is_narrow ? convolved_directly(window, operands) : convolved_by_matrices(window, operands))};
+}
+
+/// Each input element adds its multiples of the kernel to the result: a product gives them, a kernel adds them up.
+Results transposed_convolution(const Call& call) {
+  const Operands operands = operands_of(call);
+  const auto& [x, weights, groups] = operands;
+  const Window window =
+      transposed_window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
+  if (groups < 1 || weights.shape(0) != x.shape(1) || x.shape(1) % groups != 0) refuse_channels(call, operands);
+  const int64_t images = x.shape(0), inputs = x.shape(1) / groups, outputs = weights.shape(1);
+  const Array matrices = weights.reshape({groups, inputs, outputs * window.kernel_size()}).swapaxes(1, 2);
+  const Array columns = matmul(matrices, x.reshape({images, groups, inputs, window.out_size()})).contiguous();
+  const Dims shape = window.shape(images, groups * outputs, window.in);
+  const std::string type = name(x.dtype());
+  const auto& kernel = kernel_of("windows", "raw const " + type + " x", "raw " + type + " y",
+                                 window.text(std::max(count(shape), columns.size())) + "y[i] = sum_of_columns<" +
+                                     info(x.dtype()).c_type + ">(window, x, Index(i));",
+                                 "transposed_convolution");
+  return {with_bias(call, filled_by(kernel, {columns}, shape, x.dtype(), x.device()))};
+}
+
+constexpr Operator kRows[] = {
+    {"Conv", convolution},
+    {"ConvTranspose", transposed_convolution},
+};
+
+}  // namespace
+
+std::span<const Operator> convolution_operators() { return kRows; }
+
+}  // namespace iruka::nn

@@ -1,0 +1,128 @@
+// Pooling: the largest, the mean or the norm of what each window sees.
+#include "iruka/ops.h"
+#include "nn/operators/window.h"
+
+namespace iruka::nn {
+namespace {
+
+Window pooling_window(const Call& call, const Array& x) {
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) call.fail("kernel_shape is left out");
+  return window_of(call, x, *kernel);
+}
+
+std::string typed(const Array& x) { return std::string("raw const ") + name(x.dtype()) + " x"; }
+std::string typed_result(const Array& x) { return std::string("raw ") + name(x.dtype()) + " y"; }
+
+Results max_pool(const Call& call) {
+  const Array x = call[0].contiguous();
+  const Window window = pooling_window(call, x);
+  const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
+  const std::string type = info(x.dtype()).c_type, head = window.text(std::max(count(shape), x.size()));
+  const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
+  if (!call.wants(1)) {
+    const auto& kernel = kernel_of(
+        "windows", typed(x), typed_result(x),
+        head + "y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr);", "max_pool");
+    return {filled_by(kernel, {x}, shape, x.dtype(), x.device())};
+  }
+  // storage_order 1: the first spatial axis is the fastest in the indices.
+  std::string place = "place";
+  if (call.integer("storage_order", 0)) {
+    place =
+        "place / window.in_size() * window.in_size() + (at.at[2] * window.in[1] + at.at[1]) * window.in[0] + at.at[0]";
+    if (window.rank < 3) place = "place / window.in_size() * window.in_size() + at.at[2] * window.in[1] + at.at[1]";
+  }
+  const Array indices = Array::empty(shape, Dtype::int64, x.device());
+  const auto& kernel =
+      kernel_of("windows", typed(x), "raw int64 places, " + typed_result(x),
+                head + "Index place = 0; y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least +
+                    ", &place); const auto at = place_in(place % window.in_size(), window.in); places[i] = " + place +
+                    "; (void)at;",
+                "max_pool_indices");
+  const Array y = filled_by(kernel, {x, indices}, shape, x.dtype(), x.device());
+  return {y, indices};
+}
+
+/// A pooling of floats by a text of `window`, x and i.
+Results float_pool(const Call& call, const std::string& body, const char* kernel_name) {
+  const Array x = call[0].astype(compute_dtype(call[0].dtype()), false).contiguous();
+  const Window window = pooling_window(call, x);
+  const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
+  const auto& kernel = kernel_of(
+      "windows", typed(x), typed_result(x),
+      window.text(std::max(count(shape), x.size())) + "using T = " + info(x.dtype()).c_type + "; y[i] = " + body + ";",
+      kernel_name);
+  return {filled_by(kernel, {x}, shape, x.dtype(), x.device()).astype(call[0].dtype(), false)};
+}
+
+Results average_pool(const Call& call) {
+  const char* const with_margins = call.integer("count_include_pad", 0) ? "true" : "false";
+  return float_pool(call, std::string("mean_of_window<T>(window, x, Index(i), ") + with_margins + ")", "average_pool");
+}
+
+Results lp_pool(const Call& call) {
+  return float_pool(call, "norm_of_window<T>(window, x, Index(i), T(" + std::to_string(call.integer("p", 2)) + "))",
+                    "lp_pool");
+}
+
+Dims spatial_axes(const Call& call) {
+  Dims axes;
+  for (int axis = 2; axis < call[0].ndim(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+Results global_average_pool(const Call& call) {
+  const Array& x = call[0];
+  return {mean(x.astype(compute_dtype(x.dtype()), false), spatial_axes(call), true).astype(x.dtype(), false)};
+}
+Results global_max_pool(const Call& call) { return {max(call[0], spatial_axes(call), true)}; }
+Results global_lp_pool(const Call& call) {
+  const Array& x = call[0];
+  const auto p = static_cast<double>(call.integer("p", 2));
+  return {power(sum(power(absolute(x), p), spatial_axes(call), true), 1 / p).astype(x.dtype(), false)};
+}
+
+/// torch's adaptive pooling: element o of an axis sees elements from o * in / out up to (o + 1) * in / out, rounded
+/// outwards.
+template <bool kIsMax>
+Results adaptive_pool(const Call& call) {
+  const Array x = call[0].contiguous();
+  const std::vector<int64_t> size = call.integers("output_size").value_or(std::vector<int64_t>());
+  const auto rank = static_cast<int>(size.size());
+  if (rank < 1 || rank > 3 || x.ndim() != rank + 2) {
+    call.fail("an output of " + std::to_string(rank) + " axes does not fit an input of shape " + to_string(x.shape()));
+  }
+  Dims shape{x.shape(0), x.shape(1)};
+  Spatial in{1, 1, 1}, out{1, 1, 1};
+  for (int k = 0; k < rank; ++k) {
+    const auto axis = static_cast<size_t>(3 - rank + k);
+    in[axis] = x.shape(k + 2), out[axis] = size[static_cast<size_t>(k)];
+    if (out[axis] < 0) out[axis] = in[axis];  // -1: as many as there are
+    shape.push_back(out[axis]);
+  }
+  const std::string type = name(x.dtype()), c_type = info(compute_dtype(x.dtype())).c_type;
+  const auto& kernel = kernel_of(
+      "windows", "raw const " + type + " x, int64 a, int64 b, int64 c, int64 p, int64 q, int64 r", "raw " + type + " y",
+      "const int64_t in[3] = {a, b, c}, out[3] = {p, q, r};\ny[i] = iruka::nn::adaptive<" + c_type + ", " +
+          (kIsMax ? "true" : "false") + ">(x, in, out, int64_t(i));",
+      kIsMax ? "adaptive_max_pool" : "adaptive_average_pool");
+  return {filled_by(kernel, {x, in[0], in[1], in[2], out[0], out[1], out[2]}, shape, x.dtype(), x.device())};
+}
+
+constexpr Operator kRows[] = {
+    {"AdaptiveAveragePool", adaptive_pool<false>},
+    {"AdaptiveMaxPool", adaptive_pool<true>},
+    {"AveragePool", average_pool},
+    {"GlobalAveragePool", global_average_pool},
+    {"GlobalLpPool", global_lp_pool},
+    {"GlobalMaxPool", global_max_pool},
+    {"LpPool", lp_pool},
+    {"MaxPool", max_pool},
+};
+
+}  // namespace
+
+std::span<const Operator> pooling_operators() { return kRows; }
+
+}  // namespace iruka::nn

@@ -1,0 +1,231 @@
+// Resize: each axis by itself, as weighted sums of elements whose places and weights are computed on the host.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "iruka/ops.h"
+#include "nn/operators/operator.h"
+#include "ops/views.h"
+
+namespace iruka::nn {
+namespace {
+
+/// How an axis is resized.
+struct AxisPlan {
+  int64_t in, out;
+  double scale;
+  double roi_start = 0, roi_end = 1;
+};
+
+struct Method {
+  std::string mode, coordinates, nearest;
+  double cubic_a;
+  bool is_antialiased, excludes_outside;
+};
+
+/// Which elements an element of the result is made of: `taps` for each.
+struct Weights {
+  int64_t taps = 1;
+  std::vector<int64_t> places;
+  std::vector<double> weights;
+  std::vector<bool> is_outside;  ///< of the region of tf_crop_and_resize
+};
+
+double source_of(const Method& method, const AxisPlan& axis, int64_t place) {
+  const double x = static_cast<double>(place), in = static_cast<double>(axis.in), length = axis.scale * in;
+  const std::string& mode = method.coordinates;
+  if (mode == "align_corners") return length == 1 ? 0 : x * (in - 1) / (length - 1);
+  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "tf_crop_and_resize") {
+    const double region = axis.roi_end - axis.roi_start;
+    return (length == 1 ? region * (in - 1) / 2 : x * region * (in - 1) / (length - 1)) + axis.roi_start * (in - 1);
+  }
+  if (mode == "pytorch_half_pixel" && length == 1) return -0.5;
+  if (mode == "half_pixel_symmetric") {
+    const double adjustment = static_cast<double>(axis.out) / length;
+    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+  }
+  return (x + 0.5) / axis.scale - 0.5;
+}
+
+int64_t nearest_place(const Method& method, double x) {
+  const double below = std::floor(x), ratio = x - below;
+  bool is_up = false;
+  if (method.nearest == "round_prefer_floor") is_up = ratio > 0.5;
+  if (method.nearest == "round_prefer_ceil") is_up = ratio >= 0.5;
+  if (method.nearest == "ceil") is_up = ratio > 0;
+  return static_cast<int64_t>(below) + (is_up ? 1 : 0);
+}
+
+/// Keys' cubic convolution.
+double cubic(double x, double a) {
+  x = std::abs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+Weights weights_of(const Method& method, const AxisPlan& axis) {
+  const bool is_cubic = method.mode == "cubic", is_nearest = method.mode == "nearest";
+  const double scale = method.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
+  const int64_t reach = is_cubic ? 2 : 1,
+                first = static_cast<int64_t>(std::floor(-static_cast<double>(reach) / scale)) + 1;
+  Weights made;
+  made.taps = is_nearest ? 1 : 2 * (1 - first);
+  for (int64_t place = 0; place < axis.out; ++place) {
+    const double x = source_of(method, axis, place);
+    made.is_outside.push_back(method.coordinates == "tf_crop_and_resize" &&
+                              (x < 0 || x > static_cast<double>(axis.in - 1)));
+    const auto begin = made.weights.size();
+    for (int64_t tap = 0; tap < made.taps; ++tap) {
+      const int64_t at = is_nearest ? nearest_place(method, x) : static_cast<int64_t>(std::floor(x)) + first + tap;
+      const double distance = (static_cast<double>(at) - x) * scale;
+      double weight = is_nearest ? 1
+                      : is_cubic ? cubic(distance, method.cubic_a)
+                                 : std::max(1 - std::abs(distance), 0.0);
+      if (method.excludes_outside && !is_nearest && (at < 0 || at >= axis.in)) weight = 0;
+      made.places.push_back(std::clamp<int64_t>(at, 0, axis.in - 1));
+      made.weights.push_back(weight);
+    }
+    const double total =
+        std::accumulate(made.weights.begin() + static_cast<std::ptrdiff_t>(begin), made.weights.end(), 0.0);
+    if (method.is_antialiased || method.excludes_outside) {
+      for (size_t k = begin; k < made.weights.size(); ++k) made.weights[k] /= total;
+    }
+  }
+  return made;
+}
+
+Array resized_axis(const Array& given, int axis, const Weights& weights, int64_t out) {
+  const Array x = given.contiguous();
+  Dims shape = x.shape();
+  shape[axis] = out;
+  const Array places = array_of_integers(weights.places).to_device(x.device());
+  const bool is_copy = weights.taps == 1;
+  const Dtype dtype = is_copy || x.dtype() == Dtype::float64 ? x.dtype() : Dtype::float32;
+  const std::string type = is_copy ? "T" : name(x.dtype()), sum = info(dtype).c_type;
+  const std::string start = "const int64_t to = i / inner % out, from = i / inner / out * in * inner + i % inner;\n";
+  const int64_t inner = extent_between(x, axis + 1, x.ndim());
+  if (is_copy) {
+    const auto& kernel = kernel_of("", "raw const T x, raw const int64 places, int64 inner, int64 in, int64 out",
+                                   "raw T y", start + "y[i] = x[from + places[to] * inner];", "resize_nearest");
+    return filled_by(kernel, {x, places, inner, x.shape(axis), out}, shape, x.dtype(), x.device());
+  }
+  const Array factors = Array::from(std::span<const double>(weights.weights), {std::ssize(weights.weights)})
+                            .to_device(x.device())
+                            .astype(dtype, false);
+  const auto& kernel = kernel_of("",
+                                 "raw const " + type + " x, raw const int64 places, raw const " + name(dtype) +
+                                     " weights, int64 taps, int64 inner, int64 in, int64 out",
+                                 "raw " + type + " y",
+                                 start + sum + R"( total = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) total += weights[to * taps + tap] * )" +
+                                     sum + "(x[from + places[to * taps + tap] * inner]);\ny[i] = total;",
+                                 "resize");
+  return filled_by(kernel, {x, places, factors, weights.taps, inner, x.shape(axis), out}, shape, x.dtype(), x.device());
+}
+
+Array resized(const Array& given, const std::vector<int>& axes, const std::vector<AxisPlan>& plans,
+              const Method& method, const Scalar& outside) {
+  Array x = given;
+  std::vector<std::pair<int, std::vector<bool>>> outsides;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (plans[k].in == plans[k].out && plans[k].scale == 1 && method.coordinates != "tf_crop_and_resize") continue;
+    const Weights weights = weights_of(method, plans[k]);
+    x = resized_axis(x, axes[k], weights, plans[k].out);
+    outsides.emplace_back(axes[k], weights.is_outside);
+  }
+  for (const auto& [axis, flags] : outsides) {
+    for (size_t place = 0; place < flags.size(); ++place) {
+      if (flags[place]) ops::slice_at(x, axis, static_cast<int64_t>(place)).fill(outside);
+    }
+  }
+  return x;
+}
+
+/// Extents of the result by what `sizes` says, which may keep the ratio of axes.
+void take_sizes(const Call& call, const std::vector<int64_t>& sizes, std::vector<AxisPlan>& plans) {
+  const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
+  if (sizes.size() != plans.size())
+    call.fail("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(plans.size()) + " axes");
+  double common = 0;
+  for (size_t k = 0; k < plans.size(); ++k) {
+    plans[k].out = sizes[k];
+    plans[k].scale = static_cast<double>(sizes[k]) / static_cast<double>(plans[k].in);
+    const double scale = plans[k].scale;
+    common = k == 0 ? scale : policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
+  }
+  if (policy == "stretch") return;
+  for (AxisPlan& plan : plans) {
+    plan.scale = common;
+    plan.out = static_cast<int64_t>(std::floor(common * static_cast<double>(plan.in) + 0.5));
+  }
+}
+
+std::vector<double> numbers_of(const Call& call, size_t input) {
+  return call[input].astype(Dtype::float64, false).to_vector<double>();
+}
+
+void take_scales(const Call& call, const std::vector<double>& scales, std::vector<AxisPlan>& plans) {
+  if (scales.size() != plans.size())
+    call.fail("there are " + std::to_string(scales.size()) + " scales for " + std::to_string(plans.size()) + " axes");
+  for (size_t k = 0; k < plans.size(); ++k) {
+    plans[k].scale = scales[k];
+    const double extent = std::floor(static_cast<double>(plans[k].in) * scales[k]);
+    plans[k].out = extent >= 0 && extent < 1e12 ? static_cast<int64_t>(extent) : -1;
+  }
+}
+
+void check(const Call& call, const std::vector<AxisPlan>& plans) {
+  for (const AxisPlan& plan : plans) {
+    if (plan.in > 0 && plan.scale > 0 && plan.scale * static_cast<double>(plan.in) < 1e12) continue;
+    call.fail("an axis of " + std::to_string(plan.in) + " cannot be resized by " + std::to_string(plan.scale));
+  }
+}
+
+Results resize_operator(const Call& call) {
+  const Array& x = call[0];
+  std::vector<int> axes(static_cast<size_t>(x.ndim()));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (const auto given = call.integers("axes")) {
+    axes.clear();
+    for (int64_t axis : *given) axes.push_back(call.axis(axis, x.ndim()));
+  }
+  std::vector<AxisPlan> plans;
+  for (int axis : axes) plans.push_back({x.shape(axis), x.shape(axis), 1});
+  const bool is_old = call.opset() < 11;  // without a region and sizes; scales are the second input
+  Method method{call.text("mode", "nearest"),
+                call.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel"),
+                call.text("nearest_mode", is_old ? "floor" : "round_prefer_floor"),
+                call.number("cubic_coeff_a", -0.75),
+                call.integer("antialias", 0) != 0,
+                call.integer("exclude_outside", 0) != 0};
+  if (method.mode == "bilinear") method.mode = "linear";
+  const size_t scales = is_old ? 1 : 2;
+  if (call.has(3) && call[3].size() != 0) {
+    take_sizes(call, call.integers_of(3), plans);
+  } else if (call.has(scales) && call[scales].size() != 0) {
+    take_scales(call, numbers_of(call, scales), plans);
+  } else {
+    const std::vector<float> list = call.numbers("scales");
+    take_scales(call, {list.begin(), list.end()}, plans);
+  }
+  check(call, plans);
+  if (method.coordinates == "tf_crop_and_resize") {
+    const std::vector<double> region = numbers_of(call, 1);
+    if (region.size() != 2 * plans.size()) call.fail("roi must have two numbers for each axis");
+    for (size_t k = 0; k < plans.size(); ++k)
+      plans[k].roi_start = region[k], plans[k].roi_end = region[k + plans.size()];
+  }
+  return {resized(x, axes, plans, method, Scalar(call.number("extrapolation_value", 0)))};
+}
+
+constexpr Operator kRows[] = {
+    {"Resize", resize_operator, 0b1110},
+    {"Upsample", resize_operator, 0b10},
+};
+
+}  // namespace
+
+std::span<const Operator> resizing_operators() { return kRows; }
+
+}  // namespace iruka::nn

@@ -1,0 +1,154 @@
+#include "nn/pointwise_table.h"
+
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+#include "core/once.h"
+#include "nn/files/onnx_tensor.h"
+#include "nn/fusion.h"
+
+namespace iruka::nn {
+namespace {
+
+std::string text_attribute(const Node& node, const char* name, const char* otherwise) {
+  const auto found = node.attributes.find(name);
+  const auto* text = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text ? *text : otherwise;
+}
+int64_t integer_attribute(const Node& node, const char* name, int64_t otherwise) {
+  const auto found = node.attributes.find(name);
+  const auto* integer = found == node.attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  return integer ? *integer : otherwise;
+}
+
+const char* gelu_text(const Node& node) {
+  return text_attribute(node, "approximate", "none") == "tanh" ? "gelu_tanh($0)" : "gelu($0)";
+}
+const char* mod_text(const Node& node) {
+  return integer_attribute(node, "fmod", 0) ? "truncated_remainder($0, $1)" : "floored_remainder($0, $1)";
+}
+const char* shift_text(const Node& node) {
+  return text_attribute(node, "direction", "") == "LEFT" ? "shifted_left($0, $1)" : "shifted_right($0, $1)";
+}
+/// Bounds are attributes before version 11, where they always exist, and inputs since.
+const char* clip_text(const Node& node) {
+  if (node.attributes.contains("min") || node.attributes.contains("max")) return "minimum(maximum($0, @min), @max)";
+  const bool has_least = node.inputs.size() > 1 && !node.inputs[1].empty();
+  const bool has_most = node.inputs.size() > 2 && !node.inputs[2].empty();
+  if (has_least && has_most) return "minimum(maximum($0, $1), $2)";
+  return has_least ? "maximum($0, $1)" : has_most ? "minimum($0, $2)" : "$0";
+}
+const char* infinite_text(const Node& node) {
+  const bool negative = integer_attribute(node, "detect_negative", 1),
+             positive = integer_attribute(node, "detect_positive", 1);
+  return negative ? (positive ? "is_infinite($0, true, true)" : "is_infinite($0, true, false)")
+                  : (positive ? "is_infinite($0, false, true)" : "is_infinite($0, false, false)");
+}
+const char* cast_text(const Node& node) {
+  return onnx_dtype(static_cast<int32_t>(integer_attribute(node, "to", 0))) ? "$0" : nullptr;
+}
+
+constexpr auto kFirst = PointwiseResult::first, kSecond = PointwiseResult::second, kBool = PointwiseResult::boolean;
+
+const PointwiseRow kRows[] = {
+    {"Abs", "abs($0)"},
+    {"Acos", "acos($0)"},
+    {"Acosh", "acosh($0)"},
+    {"Add", "wrapping_add($0, $1)"},
+    {"And", "$0 && $1", kBool},
+    {"Asin", "asin($0)"},
+    {"Asinh", "asinh($0)"},
+    {"Atan", "atan($0)"},
+    {"Atanh", "atanh($0)"},
+    {"BitShift", "", kFirst, "", false, false, shift_text},
+    {"BitwiseAnd", "$0 & $1"},
+    {"BitwiseNot", "~$0"},
+    {"BitwiseOr", "$0 | $1"},
+    {"BitwiseXor", "$0 ^ $1"},
+    {"Cast", "", PointwiseResult::cast, "", false, false, cast_text},
+    {"Ceil", "ceil($0)"},
+    {"Celu", "celu($0, @alpha)", kFirst, "alpha=1"},
+    {"Clip", "", kFirst, "min=-3.4028234663852886e+38 max=3.4028234663852886e+38", false, false, clip_text},
+    {"Cos", "cos($0)"},
+    {"Cosh", "cosh($0)"},
+    {"Div", "$0 / $1"},
+    {"Elu", "elu($0, @alpha)", kFirst, "alpha=1"},
+    {"Equal", "$0 == $1", kBool},
+    {"Erf", "erf($0)"},
+    {"Exp", "exp($0)"},
+    {"Floor", "floor($0)"},
+    {"Gelu", "", kFirst, "", false, false, gelu_text},
+    {"Greater", "$0 > $1", kBool},
+    {"GreaterOrEqual", "$0 >= $1", kBool},
+    {"HardSigmoid", "hard_sigmoid($0, @alpha, @beta)", kFirst, "alpha=0.2 beta=0.5"},
+    {"HardSwish", "hard_swish($0)"},
+    {"Identity", "$0"},
+    {"IsInf", "", kBool, "", false, false, infinite_text},
+    {"IsNaN", "is_nan($0)", kBool},
+    {"LeakyRelu", "leaky_relu($0, @alpha)", kFirst, "alpha=0.01"},
+    {"Less", "$0 < $1", kBool},
+    {"LessOrEqual", "$0 <= $1", kBool},
+    {"Log", "log($0)"},
+    {"Max", "maximum($0, $1)", kFirst, "", true},
+    {"Mean", "wrapping_add($0, $1)", kFirst, "", true},
+    {"Min", "minimum($0, $1)", kFirst, "", true},
+    {"Mish", "mish($0)"},
+    {"Mod", "", kFirst, "", false, false, mod_text},
+    {"Mul", "wrapping_multiply($0, $1)"},
+    {"Neg", "wrapping_negate($0)"},
+    {"Not", "!$0", kBool},
+    {"Or", "$0 || $1", kBool},
+    {"PRelu", "leaky_relu($0, $1)"},
+    {"Pow", "power($0, $1)"},
+    {"Reciprocal", "nn::reciprocal($0)"},
+    {"Relu", "relu($0)"},
+    {"Round", "rint($0)"},
+    {"Selu", "selu($0, @alpha, @gamma)", kFirst, "alpha=1.6732632423543772 gamma=1.0507009873554805"},
+    {"Shrink", "shrink($0, @bias, @lambd)", kFirst, "bias=0 lambd=0.5"},
+    {"Sigmoid", "sigmoid($0)"},
+    {"Sign", "nn::sign($0)"},
+    {"Sin", "sin($0)"},
+    {"Sinh", "sinh($0)"},
+    {"Softplus", "softplus($0)"},
+    {"Softsign", "softsign($0)"},
+    {"Sqrt", "sqrt($0)"},
+    {"Sub", "wrapping_subtract($0, $1)"},
+    {"Sum", "wrapping_add($0, $1)", kFirst, "", true},
+    {"Swish", "swish($0, @alpha)", kFirst, "alpha=1"},
+    {"Tan", "tan($0)"},
+    {"Tanh", "tanh($0)"},
+    {"ThresholdedRelu", "thresholded_relu($0, @alpha)", kFirst, "alpha=1"},
+    {"Where", "$0 ? $1 : $2", kSecond},
+    {"Xor", "$0 != $1", kBool},
+    {kScaleShift, "$0 * $1 + $2", kFirst, "", false, true},
+    {kShift, "$0 + $1", kFirst, "", false, true},
+};
+
+}  // namespace
+
+const PointwiseRow* find_pointwise(const std::string& op) {
+  const auto& table = made_once([] {
+    std::map<std::string_view, const PointwiseRow*> rows;
+    for (const PointwiseRow& row : kRows) rows.emplace(row.op, &row);
+    return rows;
+  });
+  const auto found = table.find(op);
+  return found == table.end() ? nullptr : found->second;
+}
+
+const char* pointwise_text(const PointwiseRow& row, const Node& node) {
+  return row.variant ? row.variant(node) : row.text;
+}
+
+float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name) {
+  const auto found = node.attributes.find(name);
+  if (found != node.attributes.end()) {
+    if (auto* number = std::get_if<float>(&found->second)) return *number;
+  }
+  const std::string_view defaults = row.defaults;
+  const size_t at = defaults.find(name + "=");
+  return at == std::string_view::npos ? 0 : std::strtof(row.defaults + at + name.size() + 1, nullptr);
+}
+
+}  // namespace iruka::nn

@@ -1,0 +1,32 @@
+// The pointwise operators: a text of C++ for each.
+#pragma once
+
+#include <string>
+
+#include "nn/graph.h"
+
+namespace iruka::nn {
+
+/// The dtype of a pointwise operator's result: that of its first or second input, bool, or that which `to` names.
+enum class PointwiseResult : uint8_t { first, second, boolean, cast };
+
+struct PointwiseRow {
+  const char* op;
+  /// `$0` is an input, `@name` a number among the attributes. Empty: variant() tells.
+  const char* text;
+  PointwiseResult result = PointwiseResult::first;
+  const char* defaults = "";   ///< of attributes: "alpha=0.01 beta=2"
+  bool is_variadic = false;    ///< the text combines two values, and then the result and the next input
+  bool is_by_channel = false;  ///< inputs but the first have a number for each channel, axis 1 of the first
+  /// The text for a node; null where the operator does not do, as a pointwise one, what the node asks.
+  const char* (*variant)(const Node& node) = nullptr;
+};
+
+/// Null where there is none.
+const PointwiseRow* find_pointwise(const std::string& op);
+/// The text for a node of a row; null where there is none.
+const char* pointwise_text(const PointwiseRow& row, const Node& node);
+/// A number among a node's attributes, or its default.
+float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name);
+
+}  // namespace iruka::nn

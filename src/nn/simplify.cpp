@@ -1,0 +1,312 @@
+#include "nn/simplify.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "nn/files/input.h"
+#include "nn/fusion.h"
+#include "nn/inlining.h"
+#include "nn/operators/operator.h"
+#include "nn/program.h"
+#include "ops/functions.h"
+
+namespace iruka::nn {
+namespace {
+
+/// Results beyond these bytes are computed in each run, rather than kept.
+constexpr int64_t kMostFoldedBytes = int64_t{64} << 20;
+
+bool has_graphs(const Node& node) {
+  return std::ranges::any_of(node.attributes, [](const auto& entry) {
+    return std::holds_alternative<GraphHandle>(entry.second) ||
+           std::holds_alternative<std::vector<GraphHandle>>(entry.second);
+  });
+}
+
+template <class T>
+const T* get(const Node& node, const char* name) {
+  const auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+/// One pass over a graph's nodes, in which each is dropped, kept or replaced.
+class Simplifier {
+ public:
+  explicit Simplifier(Graph& graph, const std::map<std::string, int64_t>& opsets) : graph_(graph), opsets_(opsets) {}
+
+  void run() {
+    count_uses();
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Node& node : nodes) {
+      if (std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); })) continue;
+      simplify_graphs(node);
+      for (std::string& input : node.inputs) input = renamed(input);
+      if (is_removed(node) || is_folded(node)) continue;
+      if (node.op == "BatchNormalization" && node.domain.empty() && fold_batch_norm(node)) continue;
+      add(std::move(node));
+    }
+    split_biases();
+    fuse_pointwise(graph_);
+    drop_unused();
+  }
+
+ private:
+  void count_uses() {
+    for (const Node& node : graph_.nodes) {
+      for (const std::string& input : node.inputs) ++uses_[input];
+      if (!has_graphs(node)) continue;
+      Graph around;
+      around.nodes.push_back(node);
+      for (const std::string& name : captured_names(around)) captured_.insert(name);
+    }
+    for (const TensorInfo& output : graph_.outputs) captured_.insert(output.name);
+  }
+
+  void simplify_graphs(Node& node) {
+    const auto simpler = [&](const GraphHandle& graph) {
+      Graph copy = *graph;
+      Simplifier(copy, opsets_).run();
+      return std::make_shared<const Graph>(std::move(copy));
+    };
+    for (auto& [name, attribute] : node.attributes) {
+      if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = simpler(*graph);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute))
+        std::ranges::transform(*list, list->begin(), simpler);
+    }
+  }
+
+  const std::string& renamed(const std::string& name) const {
+    const auto found = renamed_.find(name);
+    return found == renamed_.end() ? name : found->second;
+  }
+
+  const Array* constant(const std::string& name) const {
+    const auto found = graph_.initializers.find(name);
+    return found == graph_.initializers.end() ? nullptr : &found->second;
+  }
+
+  /// Identity, and Dropout that is not trained. A graph's outputs and what inner graphs use keep their names.
+  bool is_removed(const Node& node) {
+    if (!node.domain.empty() || (node.op != "Identity" && node.op != "Dropout")) return false;
+    if (node.inputs.empty() || node.inputs[0].empty() || node.outputs[0].empty() || captured_.contains(node.outputs[0]))
+      return false;
+    if (node.outputs.size() > 1 && !node.outputs[1].empty()) return false;
+    if (node.inputs.size() > 2 && !node.inputs[2].empty()) {
+      const Array* const is_trained = constant(node.inputs[2]);
+      if (!is_trained || is_trained->size() != 1 || is_trained->item().as_bool()) return false;
+    }
+    uses_[node.inputs[0]] += uses_[node.outputs[0]] - 1;
+    renamed_[node.outputs[0]] = node.inputs[0];
+    return true;
+  }
+
+  /// What depends on constants alone becomes one. What fails is left to the run that needs it.
+  bool is_folded(const Node& node) {
+    if (!node.domain.empty() || has_graphs(node)) return false;
+    std::vector<Array> inputs;
+    for (const std::string& input : node.inputs) {
+      const Array* const array = input.empty() ? nullptr : constant(input);
+      if (!array && !input.empty()) return false;
+      inputs.push_back(array ? *array : Array());
+    }
+    Results results;
+    try {
+      results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
+    } catch (const Error&) {
+      return false;
+    }
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      if (k < results.size() && results[k].nbytes() > kMostFoldedBytes) return false;
+    }
+    for (size_t k = 0; k < node.outputs.size() && k < results.size(); ++k) {
+      if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k].contiguous();
+    }
+    return true;
+  }
+
+  static Node fused_node(const Node& node) {
+    Graph body;
+    body.nodes.push_back(node);
+    fuse_pointwise(body);
+    return body.nodes[0];
+  }
+
+  void add(Node node) {
+    for (const std::string& output : node.outputs) makers_[output] = graph_.nodes.size();
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  std::string new_initializer(const std::string& base, Array array) {
+    std::string name = base;
+    while (!graph_.initializers.try_emplace(name, array).second) name += "'";
+    return name;
+  }
+
+  /// scale * (x - mean) / sqrt(var + epsilon) + shift with numbers that do not change: into the weights of the node
+  /// before it, or a product and a sum for each channel.
+  bool fold_batch_norm(const Node& node) {
+    const auto* training = get<int64_t>(node, "training_mode");
+    if (node.inputs.size() != 5 || node.outputs[0].empty() || (training && *training != 0)) return false;
+    for (size_t k = 1; k < node.outputs.size(); ++k) {
+      if (!node.outputs[k].empty()) return false;
+    }
+    std::vector<Array> numbers;
+    for (size_t k = 1; k < 5; ++k) {
+      const Array* const array = constant(node.inputs[k]);
+      if (!array || array->ndim() != 1) return false;
+      numbers.push_back(array->astype(Dtype::float64));
+    }
+    const auto* epsilon = get<float>(node, "epsilon");
+    const Array scale =
+        divide(numbers[0], sqrt(iruka::add(numbers[3], static_cast<double>(epsilon ? *epsilon : 1e-5f))));
+    const Array shift = subtract(numbers[1], multiply(numbers[2], scale));
+    if (fold_into_maker(node, scale, shift)) return true;
+    const Dtype dtype = compute_dtype(constant(node.inputs[1])->dtype());
+    Node made{kScaleShift, kOwnDomain, node.name, {node.inputs[0]}, {node.outputs[0]}, {}};
+    made.inputs.push_back(new_initializer(node.outputs[0] + ".scale", scale.astype(dtype)));
+    made.inputs.push_back(new_initializer(node.outputs[0] + ".shift", shift.astype(dtype)));
+    add(std::move(made));
+    return true;
+  }
+
+  bool fold_into_maker(const Node& norm, const Array& scale, const Array& shift) {
+    const auto found = makers_.find(norm.inputs[0]);
+    if (found == makers_.end() || uses_[norm.inputs[0]] != 1 || captured_.contains(norm.inputs[0])) return false;
+    Node& maker = graph_.nodes[found->second];
+    const bool is_gemm = maker.op == "Gemm";
+    if (!maker.domain.empty() || (!is_gemm && maker.op != "Conv" && maker.op != "ConvTranspose")) return false;
+    const Array* const weight = constant(maker.inputs[1]);
+    const bool has_bias = maker.inputs.size() > 2 && !maker.inputs[2].empty();
+    const Array* const bias = has_bias ? constant(maker.inputs[2]) : nullptr;
+    if (!weight || (has_bias && !bias)) return false;
+    const auto *transposed = get<int64_t>(maker, "transB"), *group = get<int64_t>(maker, "group");
+    const auto* beta = get<float>(maker, "beta");
+    if (is_gemm && beta && *beta != 1) return false;
+    Array factors = scale;
+    if (is_gemm && transposed && *transposed) factors = scale.reshape({-1, 1});
+    if (maker.op == "Conv") factors = scale.reshape(ops_shape(weight->ndim(), 0));
+    Array wide = weight->astype(Dtype::float64);
+    if (maker.op == "ConvTranspose") {  // (inputs, outputs / groups, ...): a group's inputs are neighbours
+      const int64_t groups = group ? *group : 1, outputs = weight->shape(1);
+      if (groups < 1 || weight->shape(0) % groups != 0 || scale.size() != groups * outputs) return false;
+      wide = multiply(wide.reshape({groups, weight->shape(0) / groups, outputs, -1}),
+                      scale.reshape({groups, 1, outputs, 1}))
+                 .reshape(weight->shape());
+    } else {
+      if (scale.size() != weight->shape(is_gemm && !(transposed && *transposed) ? 1 : 0)) return false;
+      wide = multiply(wide, factors);
+    }
+    const Array shifted = bias ? iruka::add(multiply(bias->astype(Dtype::float64), scale), shift) : shift;
+    const Dtype dtype = weight->dtype();
+    maker.inputs.resize(3);
+    maker.inputs[1] = new_initializer(norm.outputs[0] + ".weight", wide.astype(dtype));
+    maker.inputs[2] = new_initializer(norm.outputs[0] + ".bias", shifted.astype(dtype));
+    maker.outputs[0] = norm.outputs[0];
+    makers_[norm.outputs[0]] = found->second;
+    return true;
+  }
+
+  static Dims ops_shape(int ndim, int axis) {
+    Dims shape(ndim, 1);
+    shape[axis] = -1;
+    return shape;
+  }
+
+  /// A bias is a pointwise node behind its convolution or product, so that it is fused with the activation.
+  void split_biases() {
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Node& node : nodes) {
+      const bool is_gemm = node.op == "Gemm";
+      const auto* beta = get<float>(node, "beta");
+      const bool is_split = node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 &&
+                            !node.inputs[2].empty() &&
+                            (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1)));
+      if (!is_split) {
+        graph_.nodes.push_back(std::move(node));
+        continue;
+      }
+      Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
+      node.outputs[0] += ".product";
+      bias.inputs = {node.outputs[0], node.inputs[2]};
+      node.inputs.resize(2);
+      graph_.nodes.push_back(std::move(node));
+      graph_.nodes.push_back(std::move(bias));
+    }
+  }
+
+  void drop_unused() {
+    std::set<std::string> used;
+    for (const TensorInfo& output : graph_.outputs) used.insert(output.name);
+    std::vector<Node> kept;
+    for (size_t k = graph_.nodes.size(); k-- > 0;) {
+      Node& node = graph_.nodes[k];
+      if (std::ranges::none_of(node.outputs, [&](const std::string& name) { return used.contains(name); })) continue;
+      used.insert(node.inputs.begin(), node.inputs.end());
+      if (has_graphs(node) && !is_fused(node)) {
+        Graph around;
+        around.nodes.push_back(node);
+        for (const std::string& name : captured_names(around)) used.insert(name);
+      }
+      kept.push_back(std::move(node));
+    }
+    std::ranges::reverse(kept);
+    graph_.nodes = std::move(kept);
+    std::erase_if(graph_.initializers, [&](const auto& entry) { return !used.contains(entry.first); });
+  }
+
+  Graph& graph_;
+  const std::map<std::string, int64_t>& opsets_;
+  std::unordered_map<std::string, int> uses_;             ///< by nodes of this graph
+  std::set<std::string> captured_;                        ///< names that inner graphs or callers use
+  std::unordered_map<std::string, std::string> renamed_;  ///< outputs of removed nodes
+  std::unordered_map<std::string, size_t> makers_;        ///< the node that gives a value
+};
+
+void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::string>& missing) {
+  for (const Node& node : nodes) {
+    // A file may name what nn.Module makes of layers, but not what only this library makes of nodes.
+    const bool is_known = node.domain.empty() || node.domain == kOwnDomain;
+    if (!is_known || (!find_operator(node.op) && !is_pointwise(node.op))) {
+      std::string& names = missing[node.domain.empty() ? node.op : node.domain + "." + node.op];
+      names += (names.empty() ? "" : ", ") +
+               in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);
+    }
+    for (const auto& [name, attribute] : node.attributes) {
+      if (auto* graph = std::get_if<GraphHandle>(&attribute)) find_missing((*graph)->nodes, missing);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
+        for (const GraphHandle& graph : *list) find_missing(graph->nodes, missing);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_operators(const Graph& graph, const std::string& where) {
+  std::map<std::string, std::string> missing;
+  find_missing(graph.nodes, missing);
+  if (missing.empty()) return;
+  std::string list;
+  for (const auto& [op, names] : missing) list += (list.empty() ? "" : "; ") + op + " (nodes " + names + ")";
+  raise_value_error(where, "ONNX model: there are no such operators: " + list);
+}
+
+Graph simplified(Graph graph, const std::string& where) {
+  inline_functions(graph, where);
+  check_operators(graph, where);
+  const auto opset = graph.opsets.find("");
+  if (opset != graph.opsets.end() && (opset->second < kOldestOpset || opset->second > kNewestOpset)) {
+    raise_value_error(where, "ONNX model: it uses version " + std::to_string(opset->second) +
+                                 " of the operator set; versions " + std::to_string(kOldestOpset) + " to " +
+                                 std::to_string(kNewestOpset) + " are known");
+  }
+  const std::map<std::string, int64_t> opsets = graph.opsets;
+  Simplifier(graph, opsets).run();
+  return graph;
+}
+
+}  // namespace iruka::nn
