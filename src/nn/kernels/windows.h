@@ -120,6 +120,30 @@ IRUKA_INLINE T largest(const Window<Index>& window, const X& x, Index i, T least
   return found;
 }
 
+/// The same without an index, for windows without gaps that all see some element: places outside the array are moved to
+/// its edge, which the window sees, too.
+template <class T, class Index, class X> IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x,
+                                                                         Index i) {
+  const Index from = i / window.out_size() * window.in_size();
+  const Place<Index> to = place_in(i % window.out_size(), window.out);
+  Index first[3];
+  for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
+  const auto inside = [&](Index at, int axis) {
+    return window.is_inside ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
+  };
+  T found = x[from + (inside(first[0], 0) * window.in[1] + inside(first[1], 1)) * window.in[2] + inside(first[2], 2)];
+  for (Index a = 0; a < window.kernel[0]; ++a) {
+    for (Index b = 0; b < window.kernel[1]; ++b) {
+      for (Index c = 0; c < window.kernel[2]; ++c) {
+        const Index row = inside(first[0] + a, 0) * window.in[1] + inside(first[1] + b, 1);
+        const T value = x[from + row * window.in[2] + inside(first[2] + c, 2)];
+        found = value > found || value != value ? value : found;
+      }
+    }
+  }
+  return found;
+}
+
 /// How many places of window i count in its mean: those within the array, or also those in its margins.
 template <class Index> IRUKA_INLINE Index places_within(const Window<Index>& window, Index i, bool with_margins) {
   const Place<Index> to = place_in(i % window.out_size(), window.out);

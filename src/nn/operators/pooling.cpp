@@ -21,9 +21,15 @@ Results max_pool(const Call& call) {
   const std::string type = info(x.dtype()).c_type, head = window.text(std::max(count(shape), x.size()));
   const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
   if (!call.wants(1)) {
-    const auto& kernel = kernel_of(
-        "windows", typed(x), typed_result(x),
-        head + "y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr);", "max_pool");
+    // Margins narrower than the window leave each window some element.
+    bool has_element = window.dilation == Spatial{1, 1, 1};
+    for (size_t axis = 0; axis < 3; ++axis) {
+      has_element &= window.before[axis] < window.kernel[axis] &&
+                     (window.out[axis] - 1) * window.stride[axis] - window.before[axis] < window.in[axis];
+    }
+    const std::string value = has_element ? "largest_at_edges<" + type + ", Index>(window, x, Index(i))"
+                                          : "largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr)";
+    const auto& kernel = kernel_of("windows", typed(x), typed_result(x), head + "y[i] = " + value + ";", "max_pool");
     return {filled_by(kernel, {x}, shape, x.dtype(), x.device())};
   }
   // storage_order 1: the first spatial axis is the fastest in the indices.
