@@ -1,0 +1,371 @@
+// Operators that move elements: other shapes, joined, split, sliced, padded, gathered, resized.
+#include <algorithm>
+#include <cmath>
+
+#include "iruka/device.h"
+#include "nn/files/torch_operators.h"
+
+namespace iruka::nn {
+namespace {
+
+// Other shapes.
+
+Names view(TorchCall& call) {
+  const char* const name = call.has("shape") ? "shape" : "size";
+  return {call.emit("Reshape", {call.tensor("self").value, call.constant(call.sizes(name))},
+                    {{"allowzero", int64_t{1}}})};
+}
+
+/// A shape in which axes from `start` to `end` are one: 0 keeps an extent.
+Names flatten(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int start = call.axis("start_dim", x.ndim(), 0), end = call.axis("end_dim", x.ndim(), -1);
+  if (start > end) call.fail("start_dim lies behind end_dim");
+  if (x.ndim() == 0) return {call.reshaped(x.value, {1})};
+  if (start == end) return {x.value};
+  Names parts;
+  if (start > 0) parts.push_back(call.emit("Shape", {x.value}, {{"end", int64_t{start}}}));
+  parts.push_back(call.constant(Integers{-1}));
+  if (end + 1 < x.ndim()) parts.push_back(call.emit("Shape", {x.value}, {{"start", int64_t{end + 1}}}));
+  return {call.emit("Reshape", {x.value, call.emit("Concat", parts, {{"axis", int64_t{0}}})})};
+}
+
+Names unflatten(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int axis = call.axis("dim", x.ndim());
+  Names parts;
+  if (axis > 0) parts.push_back(call.emit("Shape", {x.value}, {{"end", int64_t{axis}}}));
+  parts.push_back(call.constant(call.sizes("sizes")));
+  if (axis + 1 < x.ndim()) parts.push_back(call.emit("Shape", {x.value}, {{"start", int64_t{axis + 1}}}));
+  return {call.emit("Reshape", {x.value, call.emit("Concat", parts, {{"axis", int64_t{0}}})})};
+}
+
+Names permute(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const Integers order = x.ndim() == 0 ? Integers() : call.axes("dims", x.ndim());
+  return {x.ndim() == 0 ? x.value : call.transposed(x.value, order)};
+}
+std::string swapped(TorchCall& call, const TorchTensor& x, int a, int b) {
+  if (a == b) return x.value;
+  Integers order;
+  for (int axis = 0; axis < x.ndim(); ++axis) order.push_back(axis == a ? b : axis == b ? a : axis);
+  return call.transposed(x.value, order);
+}
+Names transpose(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  return {swapped(call, x, call.axis("dim0", x.ndim()), call.axis("dim1", x.ndim()))};
+}
+Names t(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  return {x.ndim() < 2 ? x.value : swapped(call, x, 0, 1)};
+}
+
+Names unsqueeze(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  return {call.unsqueezed(x.value, {call.axis("dim", x.ndim() + 1)})};
+}
+/// Axes of other extents than 1 stay. An extent that is known in a run alone is another one.
+Names squeeze(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  Integers axes;
+  for (int64_t axis : call.axes("dim", x.ndim())) {
+    if (axis < x.ndim() && x.extent(static_cast<int>(axis)) == 1) axes.push_back(axis);
+  }
+  return {call.squeezed(x.value, axes)};
+}
+/// An extent of -1 stays.
+Names expand(TorchCall& call) {
+  std::vector<TorchSize> sizes = call.sizes("size");
+  for (TorchSize& size : sizes) {
+    if (size.name.empty() && size.value == -1) size.value = 1;
+  }
+  return {call.emit("Expand", {call.tensor("self").value, call.constant(sizes)})};
+}
+Names expand_as(TorchCall& call) {
+  return {call.emit("Expand", {call.tensor("self").value, call.emit("Shape", {call.tensor("other").value})})};
+}
+Names repeat(TorchCall& call) {
+  const char* const name = call.has("dims") ? "dims" : "repeats";
+  return {call.emit("Tile", {call.tensor("self").value, call.constant(call.sizes(name))})};
+}
+
+/// One of a symbolic shape's extents.
+Names sym_size(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim());
+  return {call.squeezed(call.emit("Shape", {x.value}, {{"start", axis}, {"end", axis + 1}}), {0})};
+}
+Names sym_numel(TorchCall& call) { return {call.emit("Size", {call.tensor("self").value})}; }
+
+// Joined and split.
+
+/// Empty arrays of one axis join any others.
+Names cat(TorchCall& call) {
+  const TorchTensor& result = call.result();
+  Names parts;
+  for (const auto& x : call.tensors("tensors")) {
+    if (x->ndim() == 1 && result.ndim() != 1 && x->extent(0) == 0) continue;
+    parts.push_back(call.cast(x->value, x->dtype, result.dtype));
+  }
+  if (parts.empty()) call.fail("there is nothing to join");
+  return {call.emit("Concat", parts, {{"axis", int64_t{call.axis("dim", result.ndim(), 0)}}})};
+}
+Names stack(TorchCall& call) {
+  const TorchTensor& result = call.result();
+  const int64_t axis = call.axis("dim", result.ndim(), 0);
+  Names parts;
+  for (const auto& x : call.tensors("tensors")) {
+    parts.push_back(call.unsqueezed(call.cast(x->value, x->dtype, result.dtype), {axis}));
+  }
+  if (parts.empty()) call.fail("there is nothing to join");
+  return {call.emit("Concat", parts, {{"axis", axis}})};
+}
+
+/// Parts of the extents that the program says, or equal ones.
+Names split(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int axis = call.axis("dim", x.ndim(), 0);
+  for (const char* name : {"split_size", "split_sizes", "chunks"}) call.ignore(name);
+  Integers extents;
+  bool are_known = true;
+  for (size_t k = 0; k < call.result_count(); ++k) {
+    if (call.result(k).ndim() != x.ndim()) call.fail("the parts have other axes than the whole");
+    extents.push_back(call.result(k).extent(axis));
+    are_known &= extents.back() >= 0;
+  }
+  if (!are_known && call.name() != "chunk") call.fail("the parts' extents must be known; export with fixed ones");
+  Names inputs{x.value};
+  if (are_known) inputs.push_back(call.constant(extents));
+  return call.emit(call.result_count(), "Split", inputs, {{"axis", int64_t{axis}}});
+}
+Names unbind(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim(), 0);
+  Names parts = call.emit(call.result_count(), "Split", {x.value}, {{"axis", axis}});
+  for (std::string& part : parts) part = call.squeezed(part, {axis});
+  return parts;
+}
+
+// Parts.
+
+Names slice(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim(), 0);
+  const std::vector<TorchSize> start{call.size("start", 0)}, end{call.size("end", INT64_MAX)};
+  return {call.emit("Slice", {x.value, call.constant(start), call.constant(end), call.constant(Integers{axis}),
+                              call.constant(Integers{call.integer("step", 1)})})};
+}
+Names narrow(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim()), start = call.integer("start"), length = call.integer("length");
+  int64_t end = 0;
+  if (start < 0 || length < 0 || __builtin_add_overflow(start, length, &end)) call.fail("a part lies outside the axis");
+  return {call.emit("Slice", {x.value, call.constant(Integers{start}), call.constant(Integers{end}),
+                              call.constant(Integers{axis})})};
+}
+Names select(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim());
+  return {call.emit("Gather", {x.value, call.constant(call.size("index"))}, {{"axis", axis}})};
+}
+Names index_select(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  return {call.emit("Gather", {x.value, call.tensor("index").value}, {{"axis", int64_t{call.axis("dim", x.ndim())}}})};
+}
+Names embedding(TorchCall& call) {
+  return {call.emit("Gather", {call.tensor("weight").value, call.tensor("indices").value}, {{"axis", int64_t{0}}})};
+}
+Names gather(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  call.flag("sparse_grad", false);
+  return {call.emit("GatherElements", {x.value, call.tensor("index").value},
+                    {{"axis", int64_t{call.axis("dim", x.ndim())}}})};
+}
+/// One array of integers among the indices; the other axes are whole.
+Names index(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const auto indices = call.tensors("indices");
+  std::optional<size_t> axis;
+  for (size_t k = 0; k < indices.size(); ++k) {
+    if (!indices[k]) continue;
+    if (axis || !is_integer(indices[k]->dtype)) call.fail("indices other than one array of integers are not known");
+    axis = k;
+  }
+  if (!axis) return {x.value};
+  return {call.emit("Gather", {x.value, indices[*axis]->value}, {{"axis", static_cast<int64_t>(*axis)}})};
+}
+
+Names triangle(TorchCall& call) {
+  return {call.emit("Trilu", {call.tensor("self").value, call.constant(Scalar(call.integer("diagonal", 0)), Dtype::int64)},
+                    {{"upper", int64_t{call.name() == "triu"}}})};
+}
+
+/// Reversed along axes.
+Names flip(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const Integers axes = call.axes("dims", x.ndim());
+  const auto all = [&](int64_t value) { return call.constant(Integers(axes.size(), value)); };
+  return {call.emit("Slice", {x.value, all(-1), all(INT64_MIN), call.constant(axes), all(-1)})};
+}
+
+/// What leaves an axis at its end comes in at its beginning.
+Names roll(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const Integers shifts = call.integers("shifts"), axes = call.integers("dims", Integers());
+  if (shifts.size() != axes.size()) call.fail("each shift needs an axis");
+  std::string y = x.value;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int axis = call.checked_axis(axes[k], x.ndim());
+    const int64_t extent = x.extent(axis);
+    if (extent < 1) call.fail("the axis must have a known extent");
+    const int64_t begin = ((extent - shifts[k] % extent) % extent + extent) % extent;
+    const std::string at = call.constant(Integers{begin}), along = call.constant(Integers{axis});
+    const std::string back = call.emit("Slice", {y, at, call.constant(Integers{INT64_MAX}), along});
+    const std::string front = call.emit("Slice", {y, call.constant(Integers{0}), at, along});
+    y = call.emit("Concat", {back, front}, {{"axis", int64_t{axis}}});
+  }
+  return {y};
+}
+
+// Margins and other resolutions.
+
+/// Margins are pairs, from the last axis on.
+Names pad(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const Integers given = call.integers(call.has("pad") ? "pad" : "padding");
+  const auto ndim = static_cast<size_t>(x.ndim());
+  if (given.size() % 2 != 0 || given.size() / 2 > ndim) {
+    call.fail(std::to_string(given.size()) + " margins are not two for each of some of " + std::to_string(ndim) +
+              " axes");
+  }
+  Integers pads(2 * ndim);
+  for (size_t k = 0; k < given.size() / 2; ++k) {
+    pads[ndim - 1 - k] = given[2 * k];
+    pads[2 * ndim - 1 - k] = given[2 * k + 1];
+  }
+  const std::string own = *call.op() ? call.op() : "constant", mode = call.text("mode", own.c_str());
+  const std::map<std::string, std::string> modes = {
+      {"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}, {"circular", "wrap"}};
+  if (!modes.contains(mode)) call.fail("the mode '" + mode + "' is not known");
+  Names inputs{x.value, call.constant(pads)};
+  const Scalar value = call.number("value", Scalar(0));
+  if (mode == "constant") inputs.push_back(call.constant(value, x.dtype));
+  return {call.emit("Pad", inputs, {{"mode", modes.at(mode)}})};
+}
+
+/// Factors of spatial axes, from arguments scale_factors or scales, scales_h, scales_w and scales_d.
+std::vector<double> scales_of(TorchCall& call, int rank) {
+  if (call.has("scale_factors")) return call.numbers("scale_factors");
+  if (call.has("scales")) return {call.number("scales").as_double()};
+  std::vector<double> scales;
+  for (const char* name : {"scales_d", "scales_h", "scales_w"}) {
+    if (call.has(name)) scales.push_back(call.number(name).as_double());
+  }
+  return std::ssize(scales) == rank ? scales : std::vector<double>();
+}
+
+Names upsample(TorchCall& call) {
+  const TorchTensor x = call.tensor(call.has("input") ? "input" : "self");
+  const std::string_view name = call.name();
+  const int rank = x.ndim() - 2;
+  if (rank != rank_in(name)) call.fail("an input of " + std::to_string(x.ndim()) + " axes is not known");
+  const bool aligns_corners = call.flag("align_corners", false), is_nearest = std::string_view(call.op()) == "nearest";
+  const bool is_exact = name.find("exact") != name.npos;
+  Attributes attributes{{"mode", std::string(call.op())}, {"cubic_coeff_a", -0.75f}};
+  attributes["nearest_mode"] = std::string(is_exact ? "round_prefer_ceil" : "floor");
+  attributes["coordinate_transformation_mode"] = std::string(is_nearest && !is_exact ? "asymmetric"
+                                                             : aligns_corners        ? "align_corners"
+                                                                                     : "half_pixel");
+  const std::vector<double> scales = scales_of(call, rank);
+  Integers axes;
+  for (int axis = 2; axis < x.ndim(); ++axis) axes.push_back(axis);
+  attributes["axes"] = axes;
+  // The result's extents alone decide where corners are aligned.
+  if (call.has("output_size") && (scales.empty() || aligns_corners)) {
+    return {call.emit("Resize", {x.value, "", "", call.constant(call.sizes("output_size"))}, attributes)};
+  }
+  call.ignore("output_size");
+  if (std::ssize(scales) != rank) call.fail("it lacks the result's size");
+  for (double scale : scales) {
+    if (!(scale > 0) || !std::isfinite(scale)) call.fail("a factor is " + std::to_string(scale));
+  }
+  const Array factors = Array::empty({std::ssize(scales)}, Dtype::float64, cpu());
+  std::copy(scales.begin(), scales.end(), static_cast<double*>(factors.data()));
+  return {call.emit("Resize", {x.value, "", call.constant(factors)}, attributes)};
+}
+
+Names pixel_shuffle(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const bool is_back = call.name() == "pixel_unshuffle";
+  const int64_t block = call.integer(is_back ? "downscale_factor" : "upscale_factor");
+  if (x.ndim() != 3 && x.ndim() != 4) call.fail("an input of " + std::to_string(x.ndim()) + " axes is not known");
+  const bool is_batch = x.ndim() == 4;
+  const std::string y = call.emit(call.op(), {is_batch ? x.value : call.unsqueezed(x.value, {0})},
+                                  {{"blocksize", block}, {"mode", std::string("CRD")}});
+  return {is_batch ? y : call.squeezed(y, {0})};
+}
+
+constexpr TorchOperator kRows[] = {
+    {"T", t, "", true},
+    {"_unsafe_index", index},
+    {"_unsafe_view", view, "", true},
+    {"_upsample_nearest_exact1d", upsample, "nearest"},
+    {"_upsample_nearest_exact2d", upsample, "nearest"},
+    {"_upsample_nearest_exact3d", upsample, "nearest"},
+    {"cat", cat},
+    {"chunk", split, "", true},
+    {"concat", cat},
+    {"constant_pad_nd", pad, "constant"},
+    {"embedding", embedding},
+    {"expand", expand, "", true},
+    {"expand_as", expand_as, "", true},
+    {"flatten", flatten, "", true},
+    {"flip", flip},
+    {"gather", gather},
+    {"index", index},
+    {"index_select", index_select},
+    {"narrow", narrow, "", true},
+    {"pad", pad},
+    {"permute", permute, "", true},
+    {"pixel_shuffle", pixel_shuffle, "DepthToSpace"},
+    {"pixel_unshuffle", pixel_shuffle, "SpaceToDepth"},
+    {"reflection_pad1d", pad, "reflect"},
+    {"reflection_pad2d", pad, "reflect"},
+    {"reflection_pad3d", pad, "reflect"},
+    {"repeat", repeat},
+    {"replication_pad1d", pad, "replicate"},
+    {"replication_pad2d", pad, "replicate"},
+    {"replication_pad3d", pad, "replicate"},
+    {"reshape", view, "", true},
+    {"roll", roll},
+    {"select", select, "", true},
+    {"slice", slice, "", true},
+    {"split", split, "", true},
+    {"split_with_sizes", split, "", true},
+    {"squeeze", squeeze, "", true},
+    {"stack", stack},
+    {"sym_numel", sym_numel},
+    {"sym_size", sym_size},
+    {"t", t, "", true},
+    {"tile", repeat},
+    {"transpose", transpose, "", true},
+    {"tril", triangle},
+    {"triu", triangle},
+    {"unbind", unbind, "", true},
+    {"unflatten", unflatten, "", true},
+    {"unsqueeze", unsqueeze, "", true},
+    {"upsample_bicubic2d", upsample, "cubic"},
+    {"upsample_bilinear2d", upsample, "linear"},
+    {"upsample_linear1d", upsample, "linear"},
+    {"upsample_nearest1d", upsample, "nearest"},
+    {"upsample_nearest2d", upsample, "nearest"},
+    {"upsample_nearest3d", upsample, "nearest"},
+    {"upsample_trilinear3d", upsample, "linear"},
+    {"view", view, "", true},
+};
+
+}  // namespace
+
+std::span<const TorchOperator> torch_shape_operators() { return kRows; }
+
+}  // namespace iruka::nn
