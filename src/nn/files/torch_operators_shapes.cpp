@@ -16,28 +16,33 @@ Names view(TorchCall& call) {
                     {{"allowzero", int64_t{1}}})};
 }
 
-/// A shape in which axes from `start` to `end` are one: 0 keeps an extent.
+/// x with the axes from `begin` to before `end` replaced by others, of which one may be -1.
+std::string reshaped_part(TorchCall& call, const TorchTensor& x, int begin, int end, std::vector<TorchSize> middle) {
+  bool is_known = true;
+  for (int axis = end; axis < x.ndim(); ++axis) is_known &= x.extent(axis) >= 0;
+  std::vector<TorchSize> shape(static_cast<size_t>(begin));  // 0 keeps an extent
+  shape.insert(shape.end(), middle.begin(), middle.end());
+  if (is_known) {
+    for (int axis = end; axis < x.ndim(); ++axis) shape.push_back({x.extent(axis), {}});
+    return call.emit("Reshape", {x.value, call.constant(shape)});
+  }
+  const std::string behind = call.emit("Shape", {x.value}, {{"start", int64_t{end}}});
+  return call.emit("Reshape", {x.value, call.emit("Concat", {call.constant(shape), behind}, {{"axis", int64_t{0}}})});
+}
+
 Names flatten(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const int start = call.axis("start_dim", x.ndim(), 0), end = call.axis("end_dim", x.ndim(), -1);
   if (start > end) call.fail("start_dim lies behind end_dim");
   if (x.ndim() == 0) return {call.reshaped(x.value, {1})};
-  if (start == end) return {x.value};
-  Names parts;
-  if (start > 0) parts.push_back(call.emit("Shape", {x.value}, {{"end", int64_t{start}}}));
-  parts.push_back(call.constant(Integers{-1}));
-  if (end + 1 < x.ndim()) parts.push_back(call.emit("Shape", {x.value}, {{"start", int64_t{end + 1}}}));
-  return {call.emit("Reshape", {x.value, call.emit("Concat", parts, {{"axis", int64_t{0}}})})};
+  return {start == end ? x.value : reshaped_part(call, x, start, end + 1, {TorchSize{-1, {}}})};
 }
 
 Names unflatten(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const int axis = call.axis("dim", x.ndim());
-  Names parts;
-  if (axis > 0) parts.push_back(call.emit("Shape", {x.value}, {{"end", int64_t{axis}}}));
-  parts.push_back(call.constant(call.sizes("sizes")));
-  if (axis + 1 < x.ndim()) parts.push_back(call.emit("Shape", {x.value}, {{"start", int64_t{axis + 1}}}));
-  return {call.emit("Reshape", {x.value, call.emit("Concat", parts, {{"axis", int64_t{0}}})})};
+  if (x.ndim() == 0) call.fail("the input has no axes");
+  return {reshaped_part(call, x, axis, axis + 1, call.sizes("sizes"))};
 }
 
 Names permute(TorchCall& call) {
