@@ -51,9 +51,12 @@ Names copy(TorchCall& call) {
 constexpr TorchOperator kRows[] = {
     {"arange", arange},
     {"copy", copy},
+    {"empty", filled, "0"},
+    {"empty_like", filled, "0"},
     {"fill", fill},
     {"full", filled},
     {"full_like", filled},
+    {"new_empty", filled, "0"},
     {"new_full", filled},
     {"new_ones", filled, "1"},
     {"new_zeros", filled, "0"},

@@ -266,11 +266,35 @@ Names normalized_by(TorchCall& call, const TorchTensor& x) {
   return {call.emit("BatchNormalization", inputs, {{"epsilon", epsilon_of(call)}})};
 }
 
-Names batch_norm(TorchCall& call) {
-  if (call.flag("training", false)) {
-    call.fail("it uses the statistics of each batch; call the module's eval() before it is exported");
+/// A number for each channel, against x of shape (images, channels, ...).
+std::string by_channel(TorchCall& call, const TorchTensor& x, const TorchTensor& numbers) {
+  Integers axes;
+  for (int axis = 2; axis < x.ndim(); ++axis) axes.push_back(axis - 1);
+  return call.unsqueezed(numbers.value, axes);
+}
+
+/// By the mean and variance of each channel of the batch itself.
+Names normalized_by_batch(TorchCall& call, const TorchTensor& x) {
+  Integers axes;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (axis != 1) axes.push_back(axis);
   }
-  return normalized_by(call, call.tensor("input"));
+  const std::string over = call.constant(axes);
+  std::string y = call.emit("Sub", {x.value, call.emit("ReduceMean", {x.value, over})});
+  const std::string variance = call.emit("ReduceMean", {call.emit("Mul", {y, y}), over});
+  const std::string epsilon = call.constant(call.number("eps", Scalar(1e-5)), x.dtype);
+  y = call.emit("Div", {y, call.emit("Sqrt", {call.emit("Add", {variance, epsilon})})});
+  if (const auto weight = call.optional_tensor("weight")) y = call.emit("Mul", {y, by_channel(call, x, *weight)});
+  if (const auto bias = call.optional_tensor("bias")) y = call.emit("Add", {y, by_channel(call, x, *bias)});
+  return {y};
+}
+
+Names batch_norm(TorchCall& call) {
+  const TorchTensor x = call.tensor("input");
+  const bool is_trained = call.flag("training", false);
+  if (!call.has("running_mean")) return normalized_by_batch(call, x);
+  if (is_trained) call.fail("it learns the statistics of each batch; call the module's eval() before it is exported");
+  return normalized_by(call, x);
 }
 
 Names instance_norm(TorchCall& call) {
@@ -367,6 +391,7 @@ constexpr TorchOperator kRows[] = {
     {"_adaptive_avg_pool2d", adaptive_avg_pool},
     {"_adaptive_avg_pool3d", adaptive_avg_pool},
     {"_log_softmax", softmax, "LogSoftmax"},
+    {"_native_batch_norm_legit", batch_norm},
     {"_native_batch_norm_legit_no_training", batch_norm},
     {"_safe_softmax", softmax, "Softmax"},
     {"_softmax", softmax, "Softmax"},

@@ -156,6 +156,12 @@ Names elu(TorchCall& call) {
 Names gelu(TorchCall& call) {
   return {call.emit("Gelu", {input_of(call)}, {{"approximate", call.text("approximate", "none")}})};
 }
+/// 0 near 0; elsewhere x, for softshrink less the threshold.
+Names shrink(TorchCall& call) {
+  const float limit = attribute(call, "lambd", 0.5);
+  const float bias = call.name() == "softshrink" ? limit : 0;
+  return {call.emit("Shrink", {input_of(call)}, {{"lambd", limit}, {"bias", bias}})};
+}
 /// log(1 + exp(beta x)) / beta; what is above the threshold equals x within a float's precision.
 Names softplus(TorchCall& call) {
   const Dtype dtype = call.result().dtype;
@@ -243,6 +249,9 @@ constexpr TorchOperator kRows[] = {
     {"_operator.mul", size_operation, "Mul"},
     {"_operator.neg", size_negation},
     {"_operator.sub", size_operation, "Sub"},
+    {"__and__", bitwise, "And"},
+    {"__or__", bitwise, "Or"},
+    {"__xor__", bitwise, "Xor"},
     {"_to_copy", cast},
     {"abs", unary, "Abs"},
     {"acos", unary, "Acos"},
@@ -287,6 +296,7 @@ constexpr TorchOperator kRows[] = {
     {"gelu", gelu},
     {"glu", glu},
     {"gt", comparison, "Greater"},
+    {"hardshrink", shrink},
     {"hardsigmoid", hardsigmoid},
     {"hardswish", unary, "HardSwish"},
     {"hardtanh", hardtanh},
@@ -330,6 +340,7 @@ constexpr TorchOperator kRows[] = {
     {"sin", unary, "Sin"},
     {"sinh", unary, "Sinh"},
     {"softplus", softplus},
+    {"softshrink", shrink},
     {"sqrt", unary, "Sqrt"},
     {"square", square},
     {"sub", sum, "Sub"},

@@ -83,7 +83,9 @@ Names any(TorchCall& call) {
 Names norm(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const double order = call.number(call.name() == "norm" ? "p" : "ord", Scalar(2)).as_double();
+  const bool is_of_matrix = call.name() == "linalg_norm" && call.has("ord") && call.axes("dim", x.ndim()).size() != 1;
   call.ignore("dtype");
+  if (is_of_matrix) call.fail("norms of matrices are not known");
   if (order != 1 && order != 2) call.fail("a norm of order " + std::to_string(order) + " is not known");
   const std::string converted = call.cast(x.value, x.dtype, call.result().dtype);
   const Integers axes = call.axes("dim", x.ndim());
@@ -126,6 +128,7 @@ constexpr TorchOperator kRows[] = {
     {"argsort", sort},
     {"cumprod", cumulated, "CumProd"},
     {"cumsum", cumulated, "CumSum"},
+    {"linalg_norm", norm},
     {"linalg_vector_norm", norm},
     {"logsumexp", reduction, "ReduceLogSumExp"},
     {"max", extreme<true>},

@@ -58,7 +58,29 @@ std::string swapped(TorchCall& call, const TorchTensor& x, int a, int b) {
 }
 Names transpose(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
-  return {swapped(call, x, call.axis("dim0", x.ndim()), call.axis("dim1", x.ndim()))};
+  const bool has_axes = call.has("axis0");
+  return {swapped(call, x, call.axis(has_axes ? "axis0" : "dim0", x.ndim()),
+                  call.axis(has_axes ? "axis1" : "dim1", x.ndim()))};
+}
+/// Axes `source` at places `destination`, the others in their order.
+Names movedim(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const Integers from = call.integers("source"), to = call.integers("destination");
+  if (from.size() != to.size() || x.ndim() == 0) call.fail("source and destination do not fit");
+  Integers order(static_cast<size_t>(x.ndim()), -1);
+  std::vector<bool> is_moved(order.size());
+  for (size_t k = 0; k < from.size(); ++k) {
+    const int axis = call.checked_axis(from[k], x.ndim());
+    order[static_cast<size_t>(call.checked_axis(to[k], x.ndim()))] = axis;
+    is_moved[static_cast<size_t>(axis)] = true;
+  }
+  int next = 0;
+  for (int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (next < x.ndim() && is_moved[static_cast<size_t>(next)]) ++next;
+    axis = next++;
+  }
+  return {call.transposed(x.value, order)};
 }
 Names t(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
@@ -85,6 +107,10 @@ Names expand(TorchCall& call) {
     if (size.name.empty() && size.value == -1) size.value = 1;
   }
   return {call.emit("Expand", {call.tensor("self").value, call.constant(sizes)})};
+}
+Names view_as(TorchCall& call) {
+  return {call.emit("Reshape", {call.tensor("self").value, call.emit("Shape", {call.tensor("other").value})},
+                    {{"allowzero", int64_t{1}}})};
 }
 Names expand_as(TorchCall& call) {
   return {call.emit("Expand", {call.tensor("self").value, call.emit("Shape", {call.tensor("other").value})})};
@@ -186,18 +212,95 @@ Names gather(TorchCall& call) {
   return {call.emit("GatherElements", {x.value, call.tensor("index").value},
                     {{"axis", int64_t{call.axis("dim", x.ndim())}}})};
 }
-/// One array of integers among the indices; the other axes are whole.
+/// Indices of several axes, broadcast and joined along a last axis.
+std::string joined_indices(TorchCall& call, const std::vector<std::optional<TorchTensor>>& indices,
+                           const Integers& axes) {
+  Names values;
+  for (int64_t axis : axes) {
+    const TorchTensor& index = *indices[static_cast<size_t>(axis)];
+    values.push_back(call.cast(index.value, index.dtype, Dtype::int64));
+  }
+  std::string sum = values[0];
+  for (size_t k = 1; k < values.size(); ++k) sum = call.emit("Add", {sum, values[k]});
+  const std::string shape = call.emit("Shape", {sum});
+  for (std::string& value : values) value = call.unsqueezed(call.emit("Expand", {value, shape}), {-1});
+  return call.emit("Concat", values, {{"axis", int64_t{-1}}});
+}
+
+/// x[indices], NumPy's indexing by arrays of integers: their axes come in the place of the indexed ones where these are
+/// neighbours, else first.
 Names index(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const auto indices = call.tensors("indices");
-  std::optional<size_t> axis;
-  for (size_t k = 0; k < indices.size(); ++k) {
-    if (!indices[k]) continue;
-    if (axis || !is_integer(indices[k]->dtype)) call.fail("indices other than one array of integers are not known");
-    axis = k;
+  if (std::ssize(indices) > x.ndim()) call.fail("there are more indices than axes");
+  Integers indexed, others;
+  int ndim = 0;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const auto k = static_cast<size_t>(axis);
+    const bool is_indexed = k < indices.size() && indices[k];
+    (is_indexed ? indexed : others).push_back(axis);
+    if (!is_indexed) continue;
+    if (!is_integer(indices[k]->dtype)) call.fail("indices must be integers; the size of what masks select is unknown");
+    ndim = std::max(ndim, indices[k]->ndim());
   }
-  if (!axis) return {x.value};
-  return {call.emit("Gather", {x.value, indices[*axis]->value}, {{"axis", static_cast<int64_t>(*axis)}})};
+  if (indexed.empty()) return {x.value};
+  if (indexed.size() == 1) {
+    return {call.emit("Gather", {x.value, indices[static_cast<size_t>(indexed[0])]->value}, {{"axis", indexed[0]}})};
+  }
+  Integers order = indexed;
+  order.insert(order.end(), others.begin(), others.end());
+  const std::string first = call.transposed(x.value, order);
+  const std::string y = call.emit("GatherND", {first, joined_indices(call, indices, indexed)});
+  const bool are_neighbours = indexed.back() - indexed.front() == std::ssize(indexed) - 1;
+  if (!are_neighbours || indexed.front() == 0) return {y};
+  Integers back;
+  for (int64_t k = 0; k < indexed.front(); ++k) back.push_back(ndim + k);
+  for (int64_t k = 0; k < ndim; ++k) back.push_back(k);
+  for (int64_t k = indexed.front(); k < std::ssize(others); ++k) back.push_back(ndim + k);
+  return {call.transposed(y, back)};
+}
+
+/// self with one part of an axis replaced by src.
+std::string with_part(TorchCall& call, const TorchTensor& x, const std::string& part, int64_t axis,
+                      const TorchSize& begin, const TorchSize& end) {
+  const auto cut = [&](const TorchSize& from, const TorchSize& to) {
+    return call.emit("Slice", {x.value, call.constant(std::vector{from}), call.constant(std::vector{to}),
+                               call.constant(Integers{axis})});
+  };
+  return call.emit("Concat", {cut({0, {}}, begin), part, cut(end, {INT64_MAX, {}})}, {{"axis", axis}});
+}
+Names slice_scatter(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int64_t axis = call.axis("dim", x.ndim(), 0);
+  if (call.integer("step", 1) != 1) call.fail("a step other than 1 is not known");
+  const std::string part = call.operand("src", x.dtype);
+  return {with_part(call, x, part, axis, call.size("start", 0), call.size("end", INT64_MAX))};
+}
+Names select_scatter(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int axis = call.axis("dim", x.ndim());
+  int64_t place = call.integer("index");
+  if (place < 0 && x.ndim() > 0 && x.extent(axis) >= 0) place += x.extent(axis);
+  if (place < 0 || place == INT64_MAX) call.fail("the place " + std::to_string(place) + " is not known");
+  const std::string part = call.unsqueezed(call.operand("src", x.dtype), {axis});
+  return {with_part(call, x, part, axis, {place, {}}, {place + 1, {}})};
+}
+
+/// Elements of src, or a number, written to places along an axis.
+Names scatter(TorchCall& call) {
+  const TorchTensor x = call.tensor("self"), places = call.tensor("index");
+  std::string source;
+  if (call.has("src")) {
+    const TorchTensor given = call.tensor("src");
+    const bool is_same = std::ranges::equal(given.shape, places.shape, {}, &Extent::value, &Extent::value);
+    if (!is_same) call.fail("src and index of other shapes are not known");
+    source = call.cast(given.value, given.dtype, x.dtype);
+  } else {
+    source = call.emit("Expand", {call.operand("value", x.dtype), call.emit("Shape", {places.value})});
+  }
+  const std::string way = call.name() == "scatter_add" ? "add" : "none";
+  return {call.emit("ScatterElements", {x.value, places.value, source},
+                    {{"axis", int64_t{call.axis("dim", x.ndim())}}, {"reduction", way}})};
 }
 
 Names triangle(TorchCall& call) {
@@ -329,6 +432,8 @@ constexpr TorchOperator kRows[] = {
     {"gather", gather},
     {"index", index},
     {"index_select", index_select},
+    {"moveaxis", movedim, "", true},
+    {"movedim", movedim, "", true},
     {"narrow", narrow, "", true},
     {"pad", pad},
     {"permute", permute, "", true},
@@ -342,13 +447,20 @@ constexpr TorchOperator kRows[] = {
     {"replication_pad2d", pad, "replicate"},
     {"replication_pad3d", pad, "replicate"},
     {"reshape", view, "", true},
+    {"reshape_as", view_as, "", true},
     {"roll", roll},
+    {"scatter", scatter},
+    {"scatter_add", scatter},
     {"select", select, "", true},
+    {"select_scatter", select_scatter},
     {"slice", slice, "", true},
+    {"slice_scatter", slice_scatter},
     {"split", split, "", true},
     {"split_with_sizes", split, "", true},
     {"squeeze", squeeze, "", true},
     {"stack", stack},
+    {"swapaxes", transpose, "", true},
+    {"swapdims", transpose, "", true},
     {"sym_numel", sym_numel},
     {"sym_size", sym_size},
     {"t", t, "", true},
@@ -367,6 +479,7 @@ constexpr TorchOperator kRows[] = {
     {"upsample_nearest3d", upsample, "nearest"},
     {"upsample_trilinear3d", upsample, "linear"},
     {"view", view, "", true},
+    {"view_as", view_as, "", true},
 };
 
 }  // namespace
