@@ -1,20 +1,14 @@
-"""Programs of torch.export: each operator against NumPy, whole ones, and hostile archives."""
+"""Operators of torch.export's programs against NumPy."""
 
 import itertools
-import json
 import math
-import pathlib
-import re
 
 import numpy as np
 import pytest
 import scipy.special
 
-import iruka
-from iruka import nn
-from torch_programs import BFLOAT16, Program, Size, meta_of, program_of
+from torch_programs import check, program_of
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "data" / "nn"
 RNG = np.random.default_rng(5)
 
 
@@ -24,18 +18,6 @@ def normal(*shape, dtype=np.float32):
 
 def positive(*shape):
     return RNG.uniform(0.5, 1.5, shape).astype(np.float32)
-
-
-def check(data, arrays, wanted):
-    got = nn.load(data, device="cpu")(**arrays)
-    got = [iruka.asnumpy(x) for x in (got if isinstance(got, tuple) else (got,))]
-    assert len(got) == len(wanted)
-    for one, want in zip(got, wanted):
-        assert one.dtype == want.dtype and one.shape == want.shape
-        if np.issubdtype(want.dtype, np.inexact):
-            np.testing.assert_allclose(one, want, rtol=1e-5, atol=1e-5 * max(np.abs(want).max(initial=0), 1e-30))
-        else:
-            np.testing.assert_array_equal(one, want)
 
 
 # NumPy's formulas.
@@ -162,6 +144,8 @@ def elu(x, alpha=1.0):
 UNARY = {
     "abs": np.abs, "acos": None, "acosh": None, "alias": lambda x: x, "asin": None, "asinh": np.arcsinh,
     "atan": np.arctan, "atanh": None, "ceil": np.ceil, "clone": lambda x: x, "contiguous": lambda x: x,
+    "hardshrink": lambda x: np.where(np.abs(x) > 0.5, x, f32(0)),
+    "softshrink": lambda x: np.sign(x) * np.maximum(np.abs(x) - f32(0.5), 0),
     "cos": np.cos, "cosh": np.cosh, "detach": lambda x: x, "elu": elu, "erf": scipy.special.erf, "exp": np.exp,
     "exp2": np.exp2, "expm1": np.expm1, "floor": np.floor, "gelu": gelu,
     "hardsigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1), "hardswish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
@@ -271,6 +255,10 @@ case("type_as.default", {"self": I, "other": X}, I.astype(f32))
 case("dropout.default", {"input": X, "p": 0.5, "train": False}, X)
 case("feature_dropout.default", {"input": X, "p": 0.5, "train": False}, X)
 case("alpha_dropout.default", {"input": X, "p": 0.5, "train": False}, X)
+case("native_dropout.default", {"input": X, "p": 0.5, "train": False}, X)
+case("__and__.Tensor", {"self": B, "other": C}, B & C)
+case("__or__.Tensor", {"self": I, "other": J}, I | J)
+case("__xor__.Tensor", {"self": B, "other": C}, B ^ C)
 # Products.
 W, V = normal(5, 4), normal(5)
 case("linear.default", {"input": X, "weight": W, "bias": V}, X @ W.T + V)
@@ -377,6 +365,13 @@ case("group_norm.default", {"input": IMAGES, "num_groups": 2}, GROUPED)
 case("rms_norm.default", {"input": X, "normalized_shape": [4], "weight": G, "eps": 1e-3},
      X / np.sqrt((X**2).mean(1, keepdims=True) + f32(1e-3)) * G)  # fmt: skip
 case("rms_norm.default", {"input": X, "normalized_shape": [4]}, X / np.sqrt((X**2).mean(1, keepdims=True) + 1.2e-7))
+for name in ("batch_norm.default", "_native_batch_norm_legit.no_stats"):
+    case(name, {"input": IMAGES, "weight": G, "bias": H, "training": True, "momentum": 0.1, "eps": 1e-3},
+         normalized(IMAGES, (0, 2, 3), 1e-3).astype(f32) * BY_CHANNEL[0] + BY_CHANNEL[1])  # fmt: skip
+case("_native_batch_norm_legit_no_training.default", {"input": IMAGES, **NORM, "momentum": 0.1, "eps": 1e-3},
+     NORMED * BY_CHANNEL[0] + BY_CHANNEL[1])  # fmt: skip
+case("native_group_norm.default", {"input": IMAGES, "weight": G, "bias": H, "N": 2, "C": 4, "HxW": 30, "group": 2,
+     "eps": 1e-5}, GROUPED * BY_CHANNEL[0] + BY_CHANNEL[1])  # fmt: skip
 case("softmax.int", {"self": X, "dim": -1}, softmax(X, 1))
 case("softmax.int", {"self": X.astype(np.float16), "dim": 0, "dtype": np.dtype("float32")},
      softmax(X.astype(np.float16).astype(f32), 0))  # fmt: skip
@@ -438,6 +433,30 @@ case("gather.default", {"self": X, "dim": 1, "index": np.array([[0, 3], [1, 1]])
      np.take_along_axis(X[:2], np.array([[0, 3], [1, 1]]), 1))  # fmt: skip
 case("index.Tensor", {"self": X, "indices": [None, np.array([2, 0])]}, X[:, [2, 0]])
 case("_unsafe_index.Tensor", {"self": X, "indices": [np.array([[2, 0]])]}, X[[[2, 0]]])
+BOXES = normal(2, 3, 4, 5)
+ROWS, COLUMNS = np.array([[0], [2]]), np.array([1, 3, 0])
+case("index.Tensor", {"self": BOXES, "indices": [None, None, ROWS, COLUMNS]}, BOXES[:, :, ROWS, COLUMNS])
+case("index.Tensor", {"self": BOXES, "indices": [None, ROWS, COLUMNS]}, BOXES[:, ROWS, COLUMNS])
+case("index.Tensor", {"self": BOXES, "indices": [ROWS % 2, None, COLUMNS]}, BOXES[ROWS % 2, :, COLUMNS])
+case("index.Tensor", {"self": X, "indices": [np.array([0, -1]), np.array([2, 1])]}, X[[0, -1], [2, 1]])
+case("slice_scatter.default", {"self": X, "src": Y[:, :2].copy(), "dim": 1, "start": 1, "end": -1},
+     np.concatenate([X[:, :1], Y[:, :2], X[:, 3:]], 1))  # fmt: skip
+case("select_scatter.default", {"self": X, "src": Y[0], "dim": 0, "index": -1}, np.stack([X[0], X[1], Y[0]]))
+PUT = np.array([[3, 0], [1, 2], [0, 3]])
+SCATTERED, ADDED = X.copy(), X.copy()
+np.put_along_axis(SCATTERED, PUT, Y[:, :2], 1)
+np.add.at(ADDED, (np.arange(3)[:, None], PUT), Y[:, :2])
+case("scatter.src", {"self": X, "dim": 1, "index": PUT, "src": Y[:, :2].copy()}, SCATTERED)
+case("scatter_add.default", {"self": X, "dim": 1, "index": PUT, "src": Y[:, :2].copy()}, ADDED)
+case("scatter.value", {"self": X * 0, "dim": 1, "index": PUT, "value": 1},
+     f32([[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]]))  # fmt: skip
+case("movedim.int", {"self": IMAGES, "source": [1], "destination": [3]}, np.moveaxis(IMAGES, 1, 3))
+case("moveaxis.intlist", {"self": IMAGES, "source": [0, 1], "destination": [2, -1]},
+     np.moveaxis(IMAGES, [0, 1], [2, 3]))  # fmt: skip
+case("swapaxes.default", {"self": IMAGES, "axis0": 1, "axis1": -1}, IMAGES.swapaxes(1, 3))
+case("swapdims.default", {"self": IMAGES, "dim0": 0, "dim1": 1}, IMAGES.swapaxes(0, 1))
+case("view_as.default", {"self": X, "other": X.reshape(2, 6)}, X.reshape(2, 6))
+case("reshape_as.default", {"self": X, "other": X.reshape(2, 6)}, X.reshape(2, 6))
 for name in ("split.Tensor", "chunk.default"):
     amount = {"split_size": 3} if name[0] == "s" else {"chunks": 2}
     case(name, {"self": IMAGES, **amount, "dim": 3}, IMAGES[..., :3], IMAGES[..., 3:], is_list=True)
@@ -488,6 +507,9 @@ case("new_full.default", {"self": X, "size": [2], "fill_value": True}, np.ones(2
 case("scalar_tensor.default", {"s": 3.5}, np.array(3.5, f32))
 case("fill.Scalar", {"self": X, "value": 3}, np.full_like(X, 3))
 case("copy.default", {"self": X, "src": I[0]}, np.broadcast_to(I[0], X.shape).astype(f32))
+case("empty_like.default", {"self": X}, np.zeros_like(X))
+case("empty.memory_format", {"size": [2]}, np.zeros(2, f32))
+case("new_empty.default", {"self": X, "size": [2]}, np.zeros(2, f32))
 case("zero.default", {"self": X}, np.zeros_like(X))
 # Reductions.
 case("mean.dim", {"self": IMAGES, "dim": [2, -1], "keepdim": True}, IMAGES.mean((2, 3), keepdims=True))
@@ -516,6 +538,7 @@ case("any.dim", {"self": B, "dim": 1}, B.any(1))
 case("all.default", {"self": I}, (I != 0).all())
 case("logsumexp.default", {"self": X, "dim": [1]}, scipy.special.logsumexp(X, 1).astype(f32))
 case("linalg_vector_norm.default", {"self": X, "dim": [1]}, np.sqrt((X**2).sum(1)))
+case("linalg_norm.default", {"self": X}, np.sqrt((X**2).sum()))
 case("norm.ScalarOpt_dim", {"self": X, "p": 1, "dim": [0], "keepdim": True}, np.abs(X).sum(0, keepdims=True))
 case("cumsum.default", {"self": I, "dim": 1}, I.cumsum(1))
 case("cumsum.default", {"self": B, "dim": 0}, B.cumsum(0))
@@ -525,6 +548,66 @@ case("topk.default", {"self": X, "k": 1, "dim": 0, "largest": False, "sorted": T
      np.argsort(X, 0)[:1])  # fmt: skip
 case("sort.default", {"self": X, "dim": 0, "descending": True}, -np.sort(-X, 0), np.argsort(-X, 0))
 case("argsort.default", {"self": X}, np.argsort(X))
+
+
+# Recurrent layers.
+def gates(x, h, weights, parts):
+    """The products of inputs and states with the weights of each gate."""
+    w, r, *biases = weights
+    b, c = biases or (np.zeros(len(w), f32),) * 2
+    return np.split(x @ w.T + b, parts, -1), np.split(h @ r.T + c, parts, -1)
+
+
+def gru_cell(x, state, weights):
+    (xr, xz, xn), (hr, hz, hn) = gates(x, state[0], weights, 3)
+    z, n = sigmoid(xz + hz), np.tanh(xn + sigmoid(xr + hr) * hn)
+    return [(1 - z) * n + z * state[0]]
+
+
+def lstm_cell(x, state, weights):
+    i, f, g, o = (a + b for a, b in zip(*gates(x, state[0], weights, 4)))
+    c = sigmoid(f) * state[1] + sigmoid(i) * np.tanh(g)
+    return [sigmoid(o) * np.tanh(c), c]
+
+
+def tanh_cell(x, state, weights):
+    return [np.tanh(sum(a[0] for a in gates(x, state[0], weights, 1)))]
+
+
+def relu_cell(x, state, weights):
+    return [np.maximum(sum(a[0] for a in gates(x, state[0], weights, 1)), 0)]
+
+
+def recurrent(cell, x, states, params, layers, directions):
+    each, last = len(params) // (layers * directions), []
+    for layer in range(layers):
+        outputs = []
+        for direction in range(directions):
+            k = layer * directions + direction
+            state, out = [s[k] for s in states], [None] * len(x)
+            for step in range(len(x))[:: -1 if direction else 1]:
+                state = cell(x[step], state, params[k * each : (k + 1) * each])
+                out[step] = state[0]
+            outputs.append(np.stack(out))
+            last.append(state)
+        x = np.concatenate(outputs, -1)
+    return [x.astype(f32), *(np.stack(s).astype(f32) for s in zip(*last))]
+
+
+CELLS = dict(gru=(gru_cell, 3, 1), lstm=(lstm_cell, 4, 2), rnn_tanh=(tanh_cell, 1, 1), rnn_relu=(relu_cell, 1, 1))
+for name, (cell, parts, state_count) in CELLS.items():
+    for layers, directions, biased, batch_first in ((1, 1, True, False), (2, 2, True, True), (2, 1, False, False)):
+        params = []
+        for layer in range(layers):
+            for _ in range(directions):
+                params += [normal(parts * 5, 3 if layer == 0 else 5 * directions) / 2, normal(parts * 5, 5) / 2]
+                params += [normal(parts * 5), normal(parts * 5)] if biased else []
+        steps, states = normal(4, 2, 3), [normal(layers * directions, 2, 5) for _ in range(state_count)]
+        out, *last = recurrent(cell, steps, states, params, layers, directions)
+        given = {"input": steps.swapaxes(0, 1).copy() if batch_first else steps}
+        given |= {"hx": states if name == "lstm" else states[0], "params": params, "has_biases": biased}
+        given |= {"num_layers": layers, "dropout": 0.0, "train": False, "bidirectional": directions == 2}
+        case(f"{name}.input", given | {"batch_first": batch_first}, out.swapaxes(0, 1) if batch_first else out, *last)
 
 
 @pytest.mark.parametrize("target, arguments, wanted, is_list", CASES)

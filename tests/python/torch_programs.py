@@ -4,12 +4,13 @@ import io
 import json
 import zipfile
 
-import ml_dtypes
 import numpy as np
+
+import iruka
+from iruka import nn
 
 SCALAR_TYPES = dict(uint8=1, int8=2, int16=3, int32=4, int64=5, float16=6, float32=7, float64=8, complex64=10)
 SCALAR_TYPES |= dict(complex128=11, bool=12, bfloat16=13, uint16=28)
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 class Value(str):
@@ -152,3 +153,15 @@ def program_of(target, arguments, results, is_list=False):
     names = program.node(target, given, *((r.shape, r.dtype) for r in results), is_list=is_list)
     program.output(*(names if isinstance(names, list) else [names]))
     return program.save(), arrays
+
+
+def check(data, arrays, wanted):
+    got = nn.load(data, device="cpu")(**arrays)
+    got = [iruka.asnumpy(x) for x in (got if isinstance(got, tuple) else (got,))]
+    assert len(got) == len(wanted)
+    for one, want in zip(got, wanted):
+        assert one.dtype == want.dtype and one.shape == want.shape
+        if np.issubdtype(want.dtype, np.inexact):
+            np.testing.assert_allclose(one, want, rtol=1e-5, atol=1e-5 * max(np.abs(want).max(initial=0), 1e-30))
+        else:
+            np.testing.assert_array_equal(one, want)
