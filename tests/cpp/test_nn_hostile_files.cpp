@@ -369,10 +369,10 @@ TEST(HostileFiles, OtherFormatsAreNamed) {
   EXPECT_EQ(refusal(bytes("version https://git-lfs.github.com/spec/v1\n")),
             "is a pointer of Git LFS, not the file itself; run git lfs pull");
   EXPECT_EQ(refusal(bytes("<!DOCTYPE html>")), "is a page of HTML or XML, perhaps that of a failed download");
-  EXPECT_EQ(
-      refusal(bytes("hello, world")),
-      "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .pt2, .onnx): its 12 bytes begin with "
-      "'hello, w'");
+  EXPECT_EQ(refusal(bytes("hello, world")),
+            "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .pt2, .onnx): its 12 bytes "
+            "begin with "
+            "'hello, w'");
   EXPECT_EQ(refusal(PickleWriter().raw("}").stop()),
             "is a pickle that torch.save() did not write; save the weights with torch.save() or safetensors");
   EXPECT_EQ(refusal(nn_files::read(nn_files::data_path("perceptron.onnx"))),

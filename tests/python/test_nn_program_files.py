@@ -68,7 +68,7 @@ def test_what_is_there_shares_a_payload_and_has_strides():
 def test_sizes_of_a_run():
     program = Program()
     x = program.input("x", ("batch", 4))
-    other = program.input("other", ("batch", "2*s0"))
+    program.input("other", ("batch", "2*s0"))
     batch = program.node("sym_size.int", {"self": x, "dim": 0}, None)
     twice = program.node("_operator.mul", {"a": batch, "b": 2}, None)
     half = program.node("_operator.floordiv", {"a": Size(twice), "b": 3}, None)
@@ -242,7 +242,7 @@ HOSTILE = [
     (payload_meta(storage_offset={"as_int": 2**64 - 1}), "is the number 18446744073709551615, which exceeds 63 bits"),
     (payload_meta(sizes=[{"as_expr": {"expr_str": "n"}}, {"as_int": 4}]), "lacks the field 'as_int'"),
     (payload_meta(dtype=29), "is 29, a type that has no dtype here"),
-    (payload_meta(dtype="float"), "is a string, not an integer"),
+    (payload_meta(dtype="float"), "is of JSON's type string, not an integer"),
     (payload_meta(dtype=5), "leaves its storage 'weight_0' of 6 elements"),
     (payload_meta(dtype=4), "tensor 'w' is int32 of shape (3, 4), and the program says something else"),
     (payload_meta(dtype=12, strides=ints(0, 1), storage_offset={"as_int": 3}), "among its bools"),
@@ -251,7 +251,7 @@ HOSTILE = [
     (config(use_pickle=True), "tensor 'w' is a pickle, of which nothing is executed"),
     (config(path_name="../../archive_format"), "which leaves the folder 'data/weights/'"),
     (config(path_name="weight_9"), "is in 'data/weights/weight_9', which the archive lacks"),
-    (config(path_name=7), "is a number, not a text"),
+    (config(path_name=7), "is of JSON's type number, not a text"),
     (lambda p: p.weights.clear(), "tensor 'w' is not among the archive's weights and constants"),
     (entry("data/weights/weight_0", b""), "leaves its storage 'weight_0' of 0 elements"),
     (entry("../weight", b""), "does not stay inside the archive"),
@@ -262,13 +262,13 @@ HOSTILE = [
     (entry(MODEL, b"[" + b"0," * 5000000 + b"0]"), f"'{MODEL}' has more than 4194304 values"),
     (entry(MODEL, b'{"schema_version": {"major": 1e999}}'), "has a number that no JSON may have"),
     (entry(MODEL, b"\xff"), f"'{MODEL}' is no JSON"),
-    (entry(MODEL, b"[]"), "is a array, not an object"),
+    (entry(MODEL, b"[]"), "is of JSON's type array, not an object"),
     (entry("models/other.json", b"{}"), "the archive holds 2 programs, not one: 'model', 'other'"),
     (entry(MODEL, None), "the archive holds 0 programs, not one"),
     (entry("byteorder", b"big"), "its byte order is 'big'"),
     (set_to("format", b"pt3"), "the archive's format is 'pt3'; 'pt2' can be read"),
     (set_to("version", {"major": 7, "minor": 3}), "its schema is of version 7; version 8 is known. Export it again"),
-    (set_to("version", {"major": 2**70}), "is a number, not an integer"),
+    (set_to("version", {"major": 2**70}), "is of JSON's type number, not an integer"),
     (set_to("outputs", []), "it has no outputs"),
     (set_to("outputs", [{"user_output": {"arg": {"as_tensor": {"name": "y"}}}}]), "no node gives the output 'y'"),
     (set_to("outputs", [{"user_output": {"arg": {"as_int": 1}}}]), "is an output of the kind 'as_int', not a tensor"),
@@ -278,7 +278,7 @@ HOSTILE = [
     (lambda p: p.inputs.append(p.inputs[-1]), "gives 'x' a second time"),
     (lambda p: p.inputs.append({"user_input": {"arg": {"as_sym_int": {"as_name": "n"}}}}), "inputs must be tensors"),
     (lambda p: p.nodes.append(p.nodes[-1]), "gives 'v0_0' a second time"),
-    (lambda p: p.nodes[0].update(inputs=3), "is a number, not a list"),
+    (lambda p: p.nodes[0].update(inputs=3), "is of JSON's type number, not a list"),
     (lambda p: p.nodes[0].update(target=None), "lacks the field 'target'"),
     (lambda p: p.tensors.pop("x"), "it says nothing of the tensor 'x'"),
     (described(sizes=ints(-3, 4)), "is the negative extent -3"),

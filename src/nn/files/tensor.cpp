@@ -63,9 +63,7 @@ void check_range(const TensorName& tensor, const StorageMemory& memory, std::str
   }
   const auto elements = static_cast<__int128>(memory.size / static_cast<uint64_t>(itemsize(dtype)));
   if (count == 0 ? last <= elements : last < elements) return;
-  auto text = [](std::span<const int64_t> list) {
-    return to_string(Dims(list.data(), static_cast<int>(list.size())));
-  };
+  auto text = [](std::span<const int64_t> list) { return to_string(Dims(list.data(), static_cast<int>(list.size()))); };
   tensor.refuse("of shape " + text(shape) + ", strides " + text(strides) + " and offset " + std::to_string(offset) +
                 " leaves its storage " + in_quotes(key) + " of " + std::to_string(static_cast<int64_t>(elements)) +
                 " elements");

@@ -10,9 +10,9 @@ namespace {
 
 /// Arguments that change nothing of what is computed here.
 constexpr std::string_view kIgnored[] = {
-    "allow_tf32", "benchmark",  "copy",         "cudnn_enable", "cudnn_enabled",      "deterministic", "device",
-    "generator",  "implicit",   "inplace",      "layout",       "memory_format",      "momentum",      "non_blocking",
-    "path",       "pin_memory", "padding_idx",  "requires_grad", "scale_grad_by_freq", "sorted",        "sparse",
+    "allow_tf32", "benchmark",  "copy",        "cudnn_enable",  "cudnn_enabled",      "deterministic", "device",
+    "generator",  "implicit",   "inplace",     "layout",        "memory_format",      "momentum",      "non_blocking",
+    "path",       "pin_memory", "padding_idx", "requires_grad", "scale_grad_by_freq", "sorted",        "sparse",
     "stable",
 };
 
@@ -29,7 +29,9 @@ Dtype promoted(Dtype a, Dtype b) {
     const Dtype larger = itemsize(a) > itemsize(b) ? a : b, smaller = larger == a ? b : a;
     if (kind(larger) == Kind::signed_integer || kind(smaller) == Kind::unsigned_integer) return larger;
   }
-  return itemsize(a) == 1 && itemsize(b) == 1 ? Dtype::int16 : itemsize(a) < 4 && itemsize(b) < 4 ? Dtype::int32 : Dtype::int64;
+  return itemsize(a) == 1 && itemsize(b) == 1 ? Dtype::int16
+         : itemsize(a) < 4 && itemsize(b) < 4 ? Dtype::int32
+                                              : Dtype::int64;
 }
 
 /// What operands of a higher rank and those of a lower one give together.
@@ -164,7 +166,8 @@ TorchTensor TorchCall::tensor_of(const JsonPart& part) const {
   const std::string& name = part.at("name").text();
   const TorchTensor* const found = values_.find(name);
   if (!found || found->value.empty()) {
-    fail("it uses " + in_quotes(name) + ", which " + (found ? "is a result that is not computed here" : "nothing before it gives"));
+    fail("it uses " + in_quotes(name) + ", which " +
+         (found ? "is a result that is not computed here" : "nothing before it gives"));
   }
   if (const std::string spoiler = values_.spoiler(name); !spoiler.empty()) {
     fail("it uses " + in_quotes(name) + ", which shares its elements with what " + in_quotes(spoiler) +

@@ -7,9 +7,11 @@
 namespace iruka::nn {
 namespace {
 
-constexpr int kDeepest = 128;                 ///< graphs within graphs take a dozen levels each
-constexpr uint64_t kMostValues = 1 << 22;     ///< bounds memory: a value of two bytes takes some tens here
+constexpr int kDeepest = 128;              ///< graphs within graphs take a dozen levels each
+constexpr uint64_t kMostValues = 1 << 22;  ///< bounds memory: a value of two bytes takes some tens here
 constexpr const char* kProgram = "damaged torch.export program: ";
+
+std::string of_type(const nlohmann::json& json) { return std::string("is of JSON's type ") + json.type_name(); }
 
 }  // namespace
 
@@ -38,7 +40,7 @@ void JsonPart::refuse(const std::string& problem) const {
 }
 
 std::optional<JsonPart> JsonPart::find(const char* key) const {
-  if (!json_->is_object()) refuse(std::string("is a ") + json_->type_name() + ", not an object");
+  if (!json_->is_object()) refuse(of_type(*json_) + ", not an object");
   const auto found = json_->find(key);
   if (found == json_->end() || found->is_null()) return std::nullopt;
   return JsonPart(*found, path_ + "." + key, *where_);
@@ -51,7 +53,7 @@ JsonPart JsonPart::at(const char* key) const {
 }
 
 std::vector<JsonPart> JsonPart::items() const {
-  if (!json_->is_array()) refuse(std::string("is a ") + json_->type_name() + ", not a list");
+  if (!json_->is_array()) refuse(of_type(*json_) + ", not a list");
   std::vector<JsonPart> parts;
   for (const nlohmann::json& item : *json_) {
     parts.emplace_back(item, path_ + "." + std::to_string(parts.size()), *where_);
@@ -60,7 +62,7 @@ std::vector<JsonPart> JsonPart::items() const {
 }
 
 std::vector<std::pair<std::string, JsonPart>> JsonPart::fields() const {
-  if (!json_->is_object()) refuse(std::string("is a ") + json_->type_name() + ", not an object");
+  if (!json_->is_object()) refuse(of_type(*json_) + ", not an object");
   std::vector<std::pair<std::string, JsonPart>> parts;
   for (const auto& [key, value] : json_->items()) {
     parts.emplace_back(key, JsonPart(value, path_ + "." + key, *where_));
@@ -76,7 +78,7 @@ std::pair<std::string, JsonPart> JsonPart::choice() const {
 }
 
 int64_t JsonPart::integer() const {
-  if (!json_->is_number_integer()) refuse(std::string("is a ") + json_->type_name() + ", not an integer");
+  if (!json_->is_number_integer()) refuse(of_type(*json_) + ", not an integer");
   if (json_->is_number_unsigned() && json_->get<uint64_t>() > INT64_MAX) {
     refuse("is the number " + std::to_string(json_->get<uint64_t>()) + ", which exceeds 63 bits");
   }
@@ -94,12 +96,12 @@ double JsonPart::number() const {
 }
 
 bool JsonPart::flag() const {
-  if (!json_->is_boolean()) refuse(std::string("is a ") + json_->type_name() + ", not a bool");
+  if (!json_->is_boolean()) refuse(of_type(*json_) + ", not a bool");
   return json_->get<bool>();
 }
 
 const std::string& JsonPart::text() const {
-  if (!json_->is_string()) refuse(std::string("is a ") + json_->type_name() + ", not a text");
+  if (!json_->is_string()) refuse(of_type(*json_) + ", not a text");
   return json_->get_ref<const std::string&>();
 }
 

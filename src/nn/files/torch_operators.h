@@ -59,7 +59,8 @@ class TorchValues {
   const TorchTensor* find(const std::string& name) const;
   /// `name` shares its elements with `base`.
   void share(const std::string& name, const std::string& base);
-  /// `name` was changed in place by a node: it is `tensor` from now on, and all that share its elements are out of date.
+  /// `name` was changed in place by a node: it is `tensor` from now on, and all that share its elements are out of
+  /// date.
   void change(const std::string& name, TorchTensor tensor, const std::string& node);
   /// What changed the tensor's elements behind its back; empty for a tensor that is up to date.
   std::string spoiler(const std::string& name) const;
@@ -69,7 +70,7 @@ class TorchValues {
  private:
   std::unordered_map<std::string, TorchTensor> tensors_;
   std::unordered_map<std::string, std::string> bases_;
-  std::unordered_map<std::string, std::string> changes_;   ///< who changed the elements of a root last
+  std::unordered_map<std::string, std::string> changes_;     ///< who changed the elements of a root last
   std::unordered_map<std::string, std::string> up_to_date_;  ///< the change after which a name is right
 };
 

@@ -45,7 +45,10 @@ Names baddbmm(TorchCall& call) {
 }
 
 Names matmul(TorchCall& call) {
-  const char* const second = call.has("mat2") ? "mat2" : call.has("other") ? "other" : call.has("vec") ? "vec" : "tensor";
+  const char* const second = call.has("mat2")    ? "mat2"
+                             : call.has("other") ? "other"
+                             : call.has("vec")   ? "vec"
+                                                 : "tensor";
   return {call.emit("MatMul", {call.tensor("self").value, call.tensor(second).value})};
 }
 
@@ -108,9 +111,8 @@ Names convolve(TorchCall& call, bool is_transposed) {
   const int rank = weight.ndim() - 2;
   if (rank < 1 || rank > 3) call.fail("a weight of " + std::to_string(weight.ndim()) + " axes is not known");
   const Integers dilation = spatial(call, "dilation", rank, 1);
-  Attributes attributes{{"strides", spatial(call, "stride", rank, 1)},
-                        {"dilations", dilation},
-                        {"group", call.integer("groups", 1)}};
+  Attributes attributes{
+      {"strides", spatial(call, "stride", rank, 1)}, {"dilations", dilation}, {"group", call.integer("groups", 1)}};
   if (call.is_text("padding")) {
     const std::string mode = call.text("padding", "");
     if (mode == "same") attributes["pads"] = same_margins(call, weight, rank, dilation);
@@ -324,8 +326,7 @@ Names layer_norm(TorchCall& call) {
   Names inputs{x.value, weight_of_shape(call, shape, x.dtype)};
   if (const auto bias = call.optional_tensor("bias")) inputs.push_back(bias->value);
   const size_t count = call.is_used(1) || call.is_used(2) ? 3 : 1;
-  return call.emit(count, "LayerNormalization", inputs,
-                   {{"axis", -std::ssize(shape)}, {"epsilon", epsilon_of(call)}});
+  return call.emit(count, "LayerNormalization", inputs, {{"axis", -std::ssize(shape)}, {"epsilon", epsilon_of(call)}});
 }
 
 Names rms_norm(TorchCall& call) {
@@ -346,9 +347,9 @@ Names group_norm(TorchCall& call) {
   const Names inputs{x.value, or_filled(call, "weight", channels, 1, x.dtype),
                      or_filled(call, "bias", channels, 0, x.dtype)};
   for (const char* name : {"N", "C", "HxW"}) call.ignore(name);  // the input's extents
-  return {call.emit("GroupNormalization", inputs,
-                    {{"num_groups", call.integer(call.has("group") ? "group" : "num_groups")},
-                     {"epsilon", epsilon_of(call)}})};
+  return {call.emit(
+      "GroupNormalization", inputs,
+      {{"num_groups", call.integer(call.has("group") ? "group" : "num_groups")}, {"epsilon", epsilon_of(call)}})};
 }
 
 Names softmax(TorchCall& call) {

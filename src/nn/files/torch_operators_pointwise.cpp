@@ -121,8 +121,8 @@ std::string between(TorchCall& call, double least, double most) {
   return call.emit("Clip", {input_of(call), call.constant(least, dtype), call.constant(most, dtype)});
 }
 Names hardtanh(TorchCall& call) {
-  return {between(call, call.number("min_val", Scalar(-1.0)).as_double(),
-                  call.number("max_val", Scalar(1.0)).as_double())};
+  return {
+      between(call, call.number("min_val", Scalar(-1.0)).as_double(), call.number("max_val", Scalar(1.0)).as_double())};
 }
 Names relu6(TorchCall& call) { return {between(call, 0, 6)}; }
 Names hardsigmoid(TorchCall& call) {
@@ -135,9 +135,7 @@ float attribute(TorchCall& call, const char* name, double otherwise) {
 Names leaky_relu(TorchCall& call) {
   return {call.emit("LeakyRelu", {input_of(call)}, {{"alpha", attribute(call, "negative_slope", 0.01)}})};
 }
-Names celu(TorchCall& call) {
-  return {call.emit("Celu", {input_of(call)}, {{"alpha", attribute(call, "alpha", 1)}})};
-}
+Names celu(TorchCall& call) { return {call.emit("Celu", {input_of(call)}, {{"alpha", attribute(call, "alpha", 1)}})}; }
 
 /// scale x of a positive x, else scale alpha (exp(input_scale x) - 1).
 Names elu(TorchCall& call) {
@@ -198,8 +196,8 @@ Names prelu(TorchCall& call) {
 
 Names where(TorchCall& call) {
   const Dtype dtype = call.result().dtype;
-  return {call.emit("Where", {call.operand("condition", Dtype::bool_), call.operand("self", dtype),
-                              call.operand("other", dtype)})};
+  return {call.emit(
+      "Where", {call.operand("condition", Dtype::bool_), call.operand("self", dtype), call.operand("other", dtype)})};
 }
 Names masked_fill(TorchCall& call) {
   const std::string mask = call.operand("mask", Dtype::bool_), value = call.operand("value", call.result().dtype);

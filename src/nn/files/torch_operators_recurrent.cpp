@@ -109,9 +109,7 @@ Names of_one_state(TorchCall& call, const Recurrent& kind) {
   return Layers(call, kind, "params").run(x.value, {state.value});
 }
 
-Names gru(TorchCall& call) {
-  return of_one_state(call, {"GRU", {1, 0, 2}, {{"linear_before_reset", int64_t{1}}}});
-}
+Names gru(TorchCall& call) { return of_one_state(call, {"GRU", {1, 0, 2}, {{"linear_before_reset", int64_t{1}}}}); }
 Names rnn(TorchCall& call) {
   const int64_t directions = call.flag("bidirectional", false) ? 2 : 1;
   const Names activations(static_cast<size_t>(directions), call.op());

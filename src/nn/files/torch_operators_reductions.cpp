@@ -104,8 +104,9 @@ Names cumulated(TorchCall& call) {
 Names topk(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const std::vector<TorchSize> count{call.size("k")};
-  return call.emit(2, "TopK", {x.value, call.constant(count)},
-                   {{"axis", int64_t{call.axis("dim", x.ndim(), -1)}}, {"largest", int64_t{call.flag("largest", true)}}});
+  return call.emit(
+      2, "TopK", {x.value, call.constant(count)},
+      {{"axis", int64_t{call.axis("dim", x.ndim(), -1)}}, {"largest", int64_t{call.flag("largest", true)}}});
 }
 
 /// All elements along an axis, the smallest or largest first.

@@ -12,8 +12,8 @@ namespace {
 
 Names view(TorchCall& call) {
   const char* const name = call.has("shape") ? "shape" : "size";
-  return {call.emit("Reshape", {call.tensor("self").value, call.constant(call.sizes(name))},
-                    {{"allowzero", int64_t{1}}})};
+  return {
+      call.emit("Reshape", {call.tensor("self").value, call.constant(call.sizes(name))}, {{"allowzero", int64_t{1}}})};
 }
 
 /// x with the axes from `begin` to before `end` replaced by others, of which one may be -1.
@@ -191,8 +191,8 @@ Names narrow(TorchCall& call) {
   const int64_t axis = call.axis("dim", x.ndim()), start = call.integer("start"), length = call.integer("length");
   int64_t end = 0;
   if (start < 0 || length < 0 || __builtin_add_overflow(start, length, &end)) call.fail("a part lies outside the axis");
-  return {call.emit("Slice", {x.value, call.constant(Integers{start}), call.constant(Integers{end}),
-                              call.constant(Integers{axis})})};
+  return {call.emit(
+      "Slice", {x.value, call.constant(Integers{start}), call.constant(Integers{end}), call.constant(Integers{axis})})};
 }
 Names select(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
@@ -304,7 +304,8 @@ Names scatter(TorchCall& call) {
 }
 
 Names triangle(TorchCall& call) {
-  return {call.emit("Trilu", {call.tensor("self").value, call.constant(Scalar(call.integer("diagonal", 0)), Dtype::int64)},
+  return {call.emit("Trilu",
+                    {call.tensor("self").value, call.constant(Scalar(call.integer("diagonal", 0)), Dtype::int64)},
                     {{"upper", int64_t{call.name() == "triu"}}})};
 }
 

@@ -171,8 +171,8 @@ class ProgramReader {
       if (kind != "user_output" && kind != "loss_output") {
         refuse(where_, "it has an output of the kind " + in_quotes(kind));
       }
-      auto [argument, part] = kind == "loss_output" ? std::pair(std::string("as_tensor"), content.at("arg"))
-                                                    : content.at("arg").choice();
+      auto [argument, part] =
+          kind == "loss_output" ? std::pair(std::string("as_tensor"), content.at("arg")) : content.at("arg").choice();
       if (argument != "as_tensor") part.refuse("is an output of the kind " + in_quotes(argument) + ", not a tensor");
       outputs.push_back(part.at("name").text());
     }

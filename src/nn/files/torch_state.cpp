@@ -11,10 +11,10 @@ namespace {
 
 /// torch's numbers of dtypes in programs.
 constexpr std::array kDtypes = {
-    std::pair(1, Dtype::uint8),    std::pair(2, Dtype::int8),        std::pair(3, Dtype::int16),
-    std::pair(4, Dtype::int32),    std::pair(5, Dtype::int64),       std::pair(6, Dtype::float16),
-    std::pair(7, Dtype::float32),  std::pair(8, Dtype::float64),     std::pair(10, Dtype::complex64),
-    std::pair(12, Dtype::bool_),   std::pair(11, Dtype::complex128), std::pair(13, Dtype::bfloat16),
+    std::pair(1, Dtype::uint8),   std::pair(2, Dtype::int8),        std::pair(3, Dtype::int16),
+    std::pair(4, Dtype::int32),   std::pair(5, Dtype::int64),       std::pair(6, Dtype::float16),
+    std::pair(7, Dtype::float32), std::pair(8, Dtype::float64),     std::pair(10, Dtype::complex64),
+    std::pair(12, Dtype::bool_),  std::pair(11, Dtype::complex128), std::pair(13, Dtype::bfloat16),
     std::pair(28, Dtype::uint16),
 };
 constexpr int64_t kStrided = 7;
@@ -76,9 +76,8 @@ void TorchState::read_table(const std::string& kind, const std::string& model) {
   const std::string place = "data/" + kind + "/", file = place + model + "_" + kind + "_config.json";
   const ZipEntry* const entry = archive_.find(folder_ + file);
   if (!entry && archive_.find(folder_ + place + model + ".pt")) {
-    raise_value_error(where,
-                      "is a program that an older torch saved, with its " + kind +
-                          " as a pickle; load it with torch and export it again with torch 2.9 or newer");
+    raise_value_error(where, "is a program that an older torch saved, with its " + kind +
+                                 " as a pickle; load it with torch and export it again with torch 2.9 or newer");
   }
   if (!entry && kind == "constants") return;
   if (!entry) raise_value_error(where, "damaged torch.export program: the archive lacks " + in_quotes(file));
