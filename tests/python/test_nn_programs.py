@@ -268,6 +268,7 @@ STACK, MORE = normal(2, 3, 4), normal(2, 4, 5)
 case("bmm.default", {"self": STACK, "mat2": MORE}, STACK @ MORE)
 case("matmul.default", {"self": X, "other": MORE}, X @ MORE)
 case("mv.default", {"self": X, "vec": X[0]}, X @ X[0])
+case("outer.default", {"self": X[0], "vec2": X[:, 1].copy()}, np.outer(X[0], X[:, 1]))
 case("dot.default", {"self": X[0], "tensor": X[1]}, X[0] @ X[1])
 case("baddbmm.default", {"self": V, "batch1": STACK, "batch2": MORE, "beta": 2, "alpha": 3}, 2 * V + 3 * STACK @ MORE)
 case("baddbmm.default", {"self": V, "batch1": STACK, "batch2": MORE, "beta": 0}, STACK @ MORE)
@@ -385,6 +386,8 @@ CAUSAL = np.tril(np.ones((5, 7), bool))
 MASK = RNG.uniform(size=(2, 1, 5, 7)) > 0.3
 MASK[..., 0] = True
 case("scaled_dot_product_attention.default", QKV, attention(QUERY, KEY, CONTENT))
+case("_scaled_dot_product_flash_attention_for_cpu.default", {**QKV, "dropout_p": 0.0, "is_causal": False,
+     "attn_mask": None, "scale": 0.5}, attention(QUERY, KEY, CONTENT, scale=0.5))  # fmt: skip
 case("scaled_dot_product_attention.default", {**QKV, "attn_mask": MASK}, attention(QUERY, KEY, CONTENT, MASK))
 case("scaled_dot_product_attention.default", {**QKV, "attn_mask": normal(5, 7) * 0 + 1, "scale": 0.7},
      attention(QUERY, KEY, CONTENT, scale=0.7))  # fmt: skip
@@ -414,6 +417,7 @@ case("squeeze.dims", {"self": X[:1, :, None], "dim": [0, 1, 2]}, X[0])
 case("expand.default", {"self": X[:, :1], "size": [2, -1, 4]}, np.broadcast_to(X[:, :1], (2, 3, 4)).copy())
 case("expand_as.default", {"self": X[:1], "other": Y}, np.broadcast_to(X[:1], (3, 4)).copy())
 case("repeat.default", {"self": X, "repeats": [2, 1, 3]}, np.tile(X, (2, 1, 3)))
+case("repeat_interleave.self_int", {"self": IMAGES, "repeats": 3, "dim": 1}, np.repeat(IMAGES, 3, 1))
 case("tile.default", {"self": X, "dims": [2]}, np.tile(X, 2))
 case("cat.default", {"tensors": [X, Y], "dim": -1}, np.concatenate([X, Y], 1))
 case("cat.default", {"tensors": [X, K]}, np.concatenate([X, K.astype(f32)]))

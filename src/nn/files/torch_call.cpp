@@ -171,7 +171,7 @@ TorchTensor TorchCall::tensor_of(const JsonPart& part) const {
   }
   if (const std::string spoiler = values_.spoiler(name); !spoiler.empty()) {
     fail("it uses " + in_quotes(name) + ", which shares its elements with what " + in_quotes(spoiler) +
-         " changes in place; clone() it first, or leave inplace=True out");
+         " changes in place; save the program after run_decompositions(), which leaves no such changes");
   }
   return *found;
 }

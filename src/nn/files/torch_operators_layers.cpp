@@ -52,6 +52,12 @@ Names matmul(TorchCall& call) {
   return {call.emit("MatMul", {call.tensor("self").value, call.tensor(second).value})};
 }
 
+/// The products of all pairs of elements.
+Names outer(TorchCall& call) {
+  const std::string column = call.unsqueezed(call.operand("self", call.result().dtype), {1});
+  return {call.emit("Mul", {column, call.operand("vec2", call.result().dtype)})};
+}
+
 Names einsum(TorchCall& call) {
   Names operands;
   for (const auto& x : call.tensors("tensors")) operands.push_back(x->value);
@@ -395,6 +401,7 @@ constexpr TorchOperator kRows[] = {
     {"_native_batch_norm_legit", batch_norm},
     {"_native_batch_norm_legit_no_training", batch_norm},
     {"_safe_softmax", softmax, "Softmax"},
+    {"_scaled_dot_product_flash_attention_for_cpu", attention},
     {"_softmax", softmax, "Softmax"},
     {"adaptive_avg_pool1d", adaptive_avg_pool},
     {"adaptive_avg_pool2d", adaptive_avg_pool},
@@ -434,6 +441,7 @@ constexpr TorchOperator kRows[] = {
     {"mv", matmul},
     {"native_group_norm", group_norm},
     {"native_layer_norm", layer_norm},
+    {"outer", outer},
     {"rms_norm", rms_norm},
     {"scaled_dot_product_attention", attention},
     {"softmax", softmax, "Softmax"},

@@ -120,6 +120,21 @@ Names repeat(TorchCall& call) {
   return {call.emit("Tile", {call.tensor("self").value, call.constant(call.sizes(name))})};
 }
 
+/// Each element along an axis as often one after the other.
+Names repeat_interleave(TorchCall& call) {
+  const TorchTensor x = call.tensor("self");
+  const int axis = call.axis("dim", x.ndim());
+  const int64_t count = call.integer("repeats");
+  if (x.ndim() == 0) call.fail("the input has no axes");
+  call.ignore("output_size");
+  Integers repeats(static_cast<size_t>(x.ndim()) + 1, 1);
+  repeats[static_cast<size_t>(axis) + 1] = count;
+  TorchTensor wide = x;
+  wide.shape.insert(wide.shape.begin() + axis + 1, {count, {}});
+  wide.value = call.emit("Tile", {call.unsqueezed(x.value, {axis + 1}), call.constant(repeats)});
+  return {reshaped_part(call, wide, axis, axis + 2, {TorchSize{-1, {}}})};
+}
+
 /// One of a symbolic shape's extents.
 Names sym_size(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
@@ -444,6 +459,7 @@ constexpr TorchOperator kRows[] = {
     {"reflection_pad2d", pad, "reflect"},
     {"reflection_pad3d", pad, "reflect"},
     {"repeat", repeat},
+    {"repeat_interleave", repeat_interleave},
     {"replication_pad1d", pad, "replicate"},
     {"replication_pad2d", pad, "replicate"},
     {"replication_pad3d", pad, "replicate"},

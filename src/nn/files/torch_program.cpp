@@ -203,7 +203,8 @@ class ProgramReader {
     for (const auto& [target, names] : missing) {
       list += (list.empty() ? "" : "; ") + in_quotes(target) + " (nodes " + names + ")";
     }
-    refuse(where_, "these operators are not known: " + list);
+    refuse(where_, "these operators are not known: " + list +
+                       ". After run_decompositions() a program needs fewer kinds of them");
   }
 
   void translate(const ProgramNode& node) {
@@ -260,8 +261,9 @@ class ProgramReader {
     const TorchTensor* const found = values_.find(name);
     if (!found || found->value.empty()) refuse(where_, "no node gives the output " + in_quotes(name));
     if (const std::string spoiler = values_.spoiler(name); !spoiler.empty()) {
-      refuse(where_, "the output " + in_quotes(name) + " shares its elements with what " + in_quotes(spoiler) +
-                         " changes in place; clone() it first, or leave inplace=True out");
+      refuse(where_,
+             "the output " + in_quotes(name) + " shares its elements with what " + in_quotes(spoiler) +
+                 " changes in place; save the program after run_decompositions(), which leaves no such changes");
     }
     builder_.begin(name);
     std::string value = found->value;
