@@ -22,7 +22,11 @@ class Size(str):
 
 
 def size_of(extent):
-    return {"as_int": int(extent)} if isinstance(extent, (int, np.integer)) else {"as_expr": {"expr_str": extent}}
+    """An extent, or the name of one that is known in a run alone, as SymPy writes it."""
+    if isinstance(extent, (int, np.integer)):
+        return {"as_int": int(extent)}
+    text = f"Symbol('{extent}', positive=True, integer=True)" if extent.isidentifier() else extent
+    return {"as_expr": {"expr_str": text, "hint": {"as_int": 2}}}
 
 
 def meta_of(shape, dtype, strides=None, offset=0):

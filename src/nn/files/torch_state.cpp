@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "nn/files/input.h"
 #include "nn/files/torch_file.h"
@@ -26,9 +27,19 @@ Dtype dtype_of(const JsonPart& part) {
   return found->second;
 }
 
-bool is_symbol(const std::string& text) {
+bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   return !text.empty() && std::ranges::all_of(text, is_letter) && !std::isdigit(static_cast<unsigned char>(text[0]));
+}
+
+/// "s0" of "s0" and of SymPy's "Symbol('s0', integer=True)"; empty for an expression of several parts.
+std::string symbol_of(std::string_view text) {
+  constexpr std::string_view kBegin = "Symbol('";
+  if (text.starts_with(kBegin) && text.rfind('(') == kBegin.find('(')) {
+    text.remove_prefix(kBegin.size());
+    text = text.substr(0, text.find('\''));
+  }
+  return std::string(is_identifier(text) ? text : std::string_view());
 }
 
 Extent extent_of(const JsonPart& part) {
@@ -39,8 +50,7 @@ Extent extent_of(const JsonPart& part) {
     return {value, {}};
   }
   if (kind != "as_expr") part.refuse("is of the unknown kind " + in_quotes(kind));
-  const std::string& text = content.at("expr_str").text();
-  return {-1, is_symbol(text) ? text : std::string()};
+  return {-1, symbol_of(content.at("expr_str").text())};
 }
 
 std::vector<int64_t> known_integers(const JsonPart& list) {
