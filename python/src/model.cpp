@@ -12,6 +12,7 @@
 #include "device.h"
 #include "interop.h"
 #include "iruka/nn.h"
+#include "nn/model.h"
 
 namespace iruka::python {
 
@@ -71,6 +72,39 @@ nb::list report(const nn::Model& model, const nb::list& inputs) {
   return list;
 }
 
+nn::Attribute attribute_of(nb::handle value) {
+  if (nb::isinstance<nb::int_>(value)) return nb::cast<int64_t>(value);
+  if (nb::isinstance<nb::float_>(value)) return nb::cast<float>(value);
+  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+  const auto list = nb::cast<nb::list>(nb::list(value));
+  if (nb::len(list) > 0 && nb::isinstance<nb::str>(list[0])) return nb::cast<std::vector<std::string>>(list);
+  if (nb::len(list) > 0 && nb::isinstance<nb::float_>(list[0])) return nb::cast<std::vector<float>>(list);
+  return nb::cast<std::vector<int64_t>>(list);
+}
+
+/// A model of nodes (operator, domain, inputs, outputs, attributes) and arrays by name.
+nn::Model made(const nb::list& nodes, const nb::dict& arrays, const std::vector<std::string>& inputs,
+               const std::vector<std::string>& outputs, nb::handle device) {
+  nn::Graph graph;
+  for (const std::string& name : inputs) graph.inputs.push_back({name, {}, {}});
+  for (const std::string& name : outputs) graph.outputs.push_back({name, {}, {}});
+  for (const auto& [name, array] : arrays) {
+    graph.initializers[nb::cast<std::string>(name)] = checked_array(array, "nn.Module").to_device(cpu());
+  }
+  for (nb::handle node : nodes) {
+    const auto parts = nb::cast<nb::tuple>(node);
+    nn::Node& made = graph.nodes.emplace_back();
+    made.op = nb::cast<std::string>(parts[0]), made.domain = nb::cast<std::string>(parts[1]);
+    made.inputs = nb::cast<std::vector<std::string>>(parts[2]);
+    made.outputs = nb::cast<std::vector<std::string>>(parts[3]);
+    for (const auto& [name, value] : nb::cast<nb::dict>(parts[4])) {
+      made.attributes[nb::cast<std::string>(name)] = attribute_of(value);
+    }
+  }
+  Device& place = to_device(device, "device");
+  return without_gil([&] { return nn::model_of(std::move(graph), place, "nn.Module"); });
+}
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
@@ -81,6 +115,8 @@ void bind_model(nb::module_& module) {
       .def("run", run, nb::arg("inputs"))
       .def("report", report, nb::arg("inputs"))
       .def("table", &nn::Model::to_string);
+  module.def("model", made, nb::arg("nodes"), nb::arg("arrays"), nb::arg("inputs"), nb::arg("outputs"),
+             nb::arg("device").none());
 }
 
 }  // namespace iruka::python

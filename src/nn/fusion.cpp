@@ -1,14 +1,12 @@
 #include "nn/fusion.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <map>
 #include <set>
 #include <unordered_map>
 
-#include "nn/files/onnx_tensor.h"
-#include "nn/pointwise_table.h"
-#include "ops/permanent_cache.h"
+#include "nn/call_cache.h"
+#include "nn/pointwise_group.h"
+#include "ops/views.h"
 
 namespace iruka::nn {
 
@@ -123,51 +121,19 @@ class Fusion {
   std::set<std::string> outputs_;
 };
 
-std::string hexadecimal(float number) {
-  if (number != number) return "NAN";
-  if (number - number != 0) return number > 0 ? "INFINITY" : "-INFINITY";
-  char text[40];
-  std::snprintf(text, sizeof text, "%a", static_cast<double>(number));
-  return text;
-}
-
-/// Replaces `$0` and `@name` in an operator's text.
-template <class Input, class Number>
-std::string substituted(const char* text, Input&& input, Number&& number) {
-  std::string made;
-  for (const char* at = text; *at;) {
-    if (*at == '$') {
-      made += input(static_cast<size_t>(at[1] - '0'));
-      at += 2;
-    } else if (*at == '@') {
-      std::string name;
-      for (++at; (*at >= 'a' && *at <= 'z') || *at == '_'; ++at) name += *at;
-      made += number(name);
-    } else {
-      made += *at++;
-    }
-  }
-  return made;
-}
-
 /// The dtypes of a group's inputs, on which its kernel depends.
 using KernelKey = std::vector<Dtype>;
 
 /// A group of pointwise operators: its kernels, by the dtypes of inputs.
 class FusedKernel {
  public:
-  explicit FusedKernel(const Node& node) : body_(std::get<GraphHandle>(node.attributes.at("body"))) {
-    for (const TensorInfo& input : body_->inputs) numbers_.emplace(input.name, static_cast<int>(numbers_.size()));
-    for (const Node& inner : body_->nodes) numbers_.emplace(inner.outputs[0], static_cast<int>(numbers_.size()));
-    rows_.reserve(body_->nodes.size());
-    for (const Node& inner : body_->nodes) rows_.push_back(find_pointwise(inner.op));
-  }
+  explicit FusedKernel(const Node& node) : group_(node) {}
 
   Results run(const Call& call) const {
     Inputs inputs = with_ranks(call);
     KernelKey key;
     for (const Array& x : inputs.arrays) key.push_back(x.dtype());
-    const Made& made = cache_.get(key, [&] { return make(call, key); });
+    const Made& made = kernels_.get(key, [&] { return make(key); });
     std::vector<Argument> arguments;
     for (size_t k = 0; k < inputs.arrays.size(); ++k) {
       const Array& x = inputs.arrays[k];
@@ -194,24 +160,24 @@ class FusedKernel {
   /// The inputs: numbers for channels as arrays that broadcast, single numbers of the host as such.
   Inputs with_ranks(const Call& call) const {
     Inputs inputs;
-    std::vector<int> ranks(numbers_.size());
+    std::vector<int> ranks;
     for (size_t k = 0; k < call.count(); ++k) {
       inputs.arrays.push_back(call[k]);
-      ranks[k] = call[k].ndim();
+      ranks.push_back(call[k].ndim());
     }
-    for (size_t k = 0; k < rows_.size(); ++k) {
-      const Node& node = body_->nodes[k];
+    for (size_t k = 0; k < group_.nodes().size(); ++k) {
+      const Node& node = group_.nodes()[k];
       int rank = 0;
       for (size_t place = 0; place < node.inputs.size(); ++place) {
         if (node.inputs[place].empty()) continue;
-        const auto number = static_cast<size_t>(numbers_.at(node.inputs[place]));
-        if (place > 0 && rows_[k]->is_by_channel) {
+        const size_t number = group_.number(node.inputs[place]);
+        if (place > 0 && group_.row(k).is_by_channel) {
           inputs.arrays[number] = along_channels(inputs.arrays[number], rank);
         } else {
           rank = std::max(rank, ranks[number]);
         }
       }
-      ranks[static_cast<size_t>(numbers_.at(node.outputs[0]))] = rank;
+      ranks.push_back(rank);
     }
     std::vector<const Dims*> shapes;
     for (const Array& x : inputs.arrays) shapes.push_back(&x.shape());
@@ -225,68 +191,25 @@ class FusedKernel {
   }
 
   static Array along_channels(const Array& numbers, int rank) {
-    Dims shape(std::max(rank, 2), 1);
-    shape[1] = numbers.size();
-    return numbers.reshape(shape);
+    return numbers.reshape(ops::along_axis(std::max(rank, 2), 1, numbers.size()));
   }
 
-  Made make(const Call& call, const KernelKey& key) const {
-    std::vector<Dtype> dtypes;
+  Made make(const KernelKey& key) const {
+    std::vector<Dtype> dtypes = key;
     std::string parameters, text = "using namespace iruka; using namespace iruka::nn;\n";
     for (size_t k = 0; k < key.size(); ++k) {
-      const Dtype dtype = key[k];
-      dtypes.push_back(dtype);
-      parameters += (k ? ", " : "") + std::string(name(dtype)) + " x" + std::to_string(k);
-      text += declared(k, dtype) + type_of(dtype) + "(x" + std::to_string(k) + ");\n";
+      const std::string parameter = "x" + std::to_string(k);
+      parameters += (k ? ", " : "") + std::string(name(key[k])) + " " + parameter;
+      text += PointwiseGroup::declared(k, key[k]) + PointwiseGroup::type_of(key[k]) + "(" + parameter + ");\n";
     }
-    for (size_t k = 0; k < rows_.size(); ++k) text += line_of(call, k, dtypes);
-    const std::string last = std::to_string(dtypes.size() - 1), stored = info(dtypes.back()).c_type;
-    text += "y = " + stored + "(v" + last + ");";
-    return {kernel_of("pointwise", parameters, std::string(name(dtypes.back())) + " y", text, "pointwise"),
-            dtypes.back()};
+    text += group_.statements(dtypes);
+    const Dtype dtype = dtypes.back();
+    text += std::string("y = ") + info(dtype).c_type + "(v" + std::to_string(dtypes.size() - 1) + ");";
+    return {kernel_of("pointwise", parameters, std::string(name(dtype)) + " y", text, "pointwise"), dtype};
   }
 
-  /// The statement of one operator; adds its dtype.
-  std::string line_of(const Call& call, size_t k, std::vector<Dtype>& dtypes) const {
-    const Node& node = body_->nodes[k];
-    const PointwiseRow& row = *rows_[k];
-    const auto number_at = [&](size_t place) {
-      if (place >= node.inputs.size() || node.inputs[place].empty())
-        call.fail(node.op + " lacks input " + std::to_string(place));
-      return static_cast<size_t>(numbers_.at(node.inputs[place]));
-    };
-    const Dtype first = dtypes[number_at(row.result == PointwiseResult::second ? 1 : 0)];
-    const std::string type = type_of(first);
-    const auto variable = [&](size_t place) { return "v" + std::to_string(number_at(place)); };
-    const auto number = [&](const std::string& attribute) {
-      return "(" + type + ")" + hexadecimal(pointwise_number(row, node, attribute));
-    };
-    std::string text = variable(0);
-    if (!row.is_variadic) text = substituted(pointwise_text(row, node), variable, number);
-    for (size_t place = 1; row.is_variadic && place < node.inputs.size(); ++place) {
-      const auto either = [&](size_t which) { return which == 0 ? text : variable(place); };
-      text = type + "(" + substituted(row.text, either, number) + ")";
-    }
-    if (node.op == "Mean") text = "(" + text + ") / " + type + "(" + std::to_string(node.inputs.size()) + ")";
-    Dtype result = first;
-    if (row.result == PointwiseResult::boolean) result = Dtype::bool_;
-    if (row.result == PointwiseResult::cast) {
-      result = *onnx_dtype(static_cast<int32_t>(std::get<int64_t>(node.attributes.at("to"))));
-      text = std::string(info(result).c_type) + "(" + text + ")";
-    }
-    dtypes.push_back(result);
-    return declared(dtypes.size() - 1, result) + type_of(result) + "(" + text + ");\n";
-  }
-
-  static std::string type_of(Dtype dtype) { return info(compute_dtype(dtype)).c_type; }
-  static std::string declared(size_t number, Dtype dtype) {
-    return "[[maybe_unused]] const " + type_of(dtype) + " v" + std::to_string(number) + " = ";
-  }
-
-  GraphHandle body_;
-  std::unordered_map<std::string, int> numbers_;  ///< of inputs, then of nodes' outputs
-  std::vector<const PointwiseRow*> rows_;
-  mutable ops::PermanentCache<KernelKey, Made> cache_;
+  PointwiseGroup group_;
+  mutable CallCache<KernelKey, Made> kernels_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "nn/fusion.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
+#include "nn/vector_convolution.h"
 
 namespace iruka::nn {
 
@@ -93,6 +94,7 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
   for (const Array& input : inputs) taken.insert(input.buffer().get());
   for (const auto& [name, array] : state.program.graph().initializers) taken.insert(array.buffer().get());
   for (Array& output : outputs) {
+    if (!output.valid()) throw ValueError("nn.Model: a node leaves out what is an output of the model");
     output = output.to_device(state.program.device());
     const bool is_own = output.is_c_contiguous() && output.writable() &&
                         output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
@@ -103,26 +105,27 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
 
 /// "Conv 3x3", "Bias+Relu".
 std::string op_text(const Graph& graph, const Node& node) {
-  if (is_fused(node)) {
-    std::string text = node.name;
+  const auto shortened = [](std::string text) {
     for (const char* own : {kScaleShift, kShift}) {
       for (size_t at = text.find(own); at != std::string::npos; at = text.find(own))
         text.replace(at, std::string(own).size(), own == kShift ? "Bias" : "Scale");
     }
     return text;
-  }
+  };
+  if (is_fused(node)) return shortened(node.name);
   const auto found = node.attributes.find("kernel_shape");
   const auto* given = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
   std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
-  if (kernel.empty() && node.op.starts_with("Conv") && node.inputs.size() > 1) {
+  const bool is_vector = is_vector_convolution(node);
+  if (kernel.empty() && (is_vector || node.op.starts_with("Conv")) && node.inputs.size() > 1) {
     const auto weight = graph.initializers.find(node.inputs[1]);
     if (weight != graph.initializers.end() && weight->second.ndim() > 2) {
       kernel.assign(weight->second.shape().begin() + 2, weight->second.shape().end());
     }
   }
-  std::string text = node.op;
+  std::string text = is_vector ? "Conv" : node.op;
   for (size_t k = 0; k < kernel.size(); ++k) text += (k ? "x" : " ") + std::to_string(kernel[k]);
-  return text;
+  return is_vector ? text + shortened(vector_convolution_text(node)) : text;
 }
 
 std::string table_of(const std::vector<std::vector<std::string>>& rows) {
@@ -184,6 +187,7 @@ std::string Model::to_string() const {
   for (const Node& node : graph.nodes) {
     int64_t parameters = 0;
     for (const std::string& input : node.inputs) {
+      if (is_vector_convolution(node) && &input == &node.inputs[2]) continue;  // the same numbers again
       const auto found = graph.initializers.find(input);
       if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second)
         parameters += found->second.size();
@@ -197,7 +201,9 @@ std::string Model::to_string() const {
 }
 
 Model model_of(Graph graph, Device& device, const std::string& where) {
-  auto state = std::make_shared<Model::State>(simplified(std::move(graph), where), device);
+  graph = simplified(std::move(graph), where);
+  use_vector_convolutions(graph, device);
+  auto state = std::make_shared<Model::State>(graph, device);
   for (const TensorInfo& input : state->program.graph().inputs) state->inputs.push_back(tensor_of(input));
   for (const TensorInfo& output : state->program.graph().outputs) state->outputs.push_back(tensor_of(output));
   return Model(std::move(state));

@@ -8,6 +8,7 @@
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/simplify.h"
+#include "nn/vector_convolution.h"
 #include "ops/device_scope.h"
 
 namespace iruka::nn {
@@ -39,7 +40,7 @@ auto named(const Node& node, F&& call) {
 
 std::vector<GraphHandle> graphs_of(const Node& node) {
   std::vector<GraphHandle> graphs;
-  if (is_fused(node)) return graphs;
+  if (node.domain == kOwnDomain) return graphs;
   for (const auto& [name, attribute] : node.attributes) {
     if (auto* graph = std::get_if<GraphHandle>(&attribute)) graphs.push_back(*graph);
     if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
@@ -56,6 +57,7 @@ int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
 
 Run run_of(const Node& node) {
   if (is_fused(node)) return fused_run(node);
+  if (is_vector_convolution(node)) return vector_convolution_run(node);
   return find_operator(node.op)->run;
 }
 
@@ -97,7 +99,7 @@ Program::Program(Graph graph, const std::map<std::string, int64_t>& opsets, Devi
 }
 
 Program::Step Program::make_step(const Node& node, std::map<std::string, int>& numbers) {
-  Step step{&node, run_of(node), is_fused(node) ? 0 : find_operator(node.op)->host_inputs, {}, {}, {}, {}};
+  Step step{&node, run_of(node), node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs, {}, {}, {}, {}};
   for (const std::string& name : node.inputs) step.inputs.push_back(name.empty() ? -1 : numbers.at(name));
   for (const GraphHandle& graph : graphs_of(node)) {
     const std::vector<std::string> captured = captured_names(*graph);

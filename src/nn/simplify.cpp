@@ -41,6 +41,7 @@ class Simplifier {
     std::vector<Node> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
     for (Node& node : nodes) {
+      if (std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); })) continue;
       simplify_graphs(node);
       for (std::string& input : node.inputs) input = renamed(input);
       if (is_removed(node) || is_folded(node)) continue;
@@ -90,7 +91,8 @@ class Simplifier {
   /// Identity, and Dropout that is not trained. A graph's outputs and what inner graphs use keep their names.
   bool is_removed(const Node& node) {
     if (!node.domain.empty() || (node.op != "Identity" && node.op != "Dropout")) return false;
-    if (node.inputs.empty() || node.outputs.empty() || captured_.contains(node.outputs[0])) return false;
+    if (node.inputs.empty() || node.inputs[0].empty() || node.outputs[0].empty() || captured_.contains(node.outputs[0]))
+      return false;
     if (node.outputs.size() > 1 && !node.outputs[1].empty()) return false;
     if (node.inputs.size() > 2 && !node.inputs[2].empty()) {
       const Array* const is_trained = constant(node.inputs[2]);
@@ -147,7 +149,7 @@ class Simplifier {
   /// before it, or a product and a sum for each channel.
   bool fold_batch_norm(const Node& node) {
     const auto* training = get<int64_t>(node, "training_mode");
-    if (node.inputs.size() != 5 || (training && *training != 0)) return false;
+    if (node.inputs.size() != 5 || node.outputs[0].empty() || (training && *training != 0)) return false;
     for (size_t k = 1; k < node.outputs.size(); ++k) {
       if (!node.outputs[k].empty()) return false;
     }
@@ -220,7 +222,8 @@ class Simplifier {
     for (Node& node : nodes) {
       const bool is_gemm = node.op == "Gemm";
       const auto* beta = get<float>(node, "beta");
-      const bool is_split = node.domain.empty() && node.inputs.size() > 2 && !node.inputs[2].empty() &&
+      const bool is_split = node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 &&
+                            !node.inputs[2].empty() &&
                             (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1)));
       if (!is_split) {
         graph_.nodes.push_back(std::move(node));
@@ -265,8 +268,9 @@ class Simplifier {
 
 void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::string>& missing) {
   for (const Node& node : nodes) {
-    const bool is_own = node.domain == kOwnDomain;
-    if (!is_own && (!node.domain.empty() || (!find_operator(node.op) && !is_pointwise(node.op)))) {
+    // A file may name what nn.Module makes of layers, but not what only this library makes of nodes.
+    const bool is_known = node.domain.empty() || node.domain == kOwnDomain;
+    if (!is_known || (!find_operator(node.op) && !is_pointwise(node.op))) {
       std::string& names = missing[node.domain.empty() ? node.op : node.domain + "." + node.op];
       names += (names.empty() ? "" : ", ") +
                in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);

@@ -611,8 +611,8 @@ def test_from_torch_shares_the_weights(rng):
     check(network(x), expected())
     assert list(network.state_dict()) == ["a.weight", "a.bias", "b.weight"]
     check(pickle.loads(pickle.dumps(network))(x), expected())
-    unknown = torch_like("Sequential", children={"0": torch_like("Conv2d"), "1": torch_like("GRU"), "2": linear})
-    with pytest.raises(TypeError, match="no such modules in iruka.nn: 0: Conv2d, 1: GRU"):
+    unknown = torch_like("Sequential", children={"0": torch_like("Bilinear"), "1": torch_like("Fold"), "2": linear})
+    with pytest.raises(TypeError, match="no such modules in iruka.nn: 0: Bilinear, 1: Fold"):
         nn.from_torch(unknown)
 
 

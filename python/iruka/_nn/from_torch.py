@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import TypeError
-from . import layers
+from . import graph_layers, layers, sequence_layers
 from .module import Module
 
 # The attributes of torch's modules that are arguments of ours.
@@ -22,11 +22,36 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Softmax": ("dim",),
     "Identity": (),
     "Dropout": ("p",),
+    **dict.fromkeys(("Mish", "SELU", "Softsign", "ReLU6", "Hardsigmoid"), ()),
+    "Hardtanh": ("min_val", "max_val"),
+    "LogSoftmax": ("dim",),
+    "Flatten": ("start_dim", "end_dim"),
+    "Upsample": ("size", "scale_factor", "mode", "align_corners"),
+    "PixelShuffle": ("upscale_factor",),
+    **{f"AdaptiveAvgPool{k}d": ("output_size",) for k in (1, 2, 3)},
+    **{f"AdaptiveMaxPool{k}d": ("output_size",) for k in (1, 2, 3)},
+    **{f"MaxPool{k}d": ("kernel_size", "stride", "padding", "dilation", "ceil_mode") for k in (1, 2, 3)},
+    **{f"AvgPool{k}d": ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad") for k in (1, 2, 3)},
+}
+# The same of modules with parameters, by the arguments' names; their tensors are shared.
+_CONVOLUTION = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups")
+_RECURRENT = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "bidirectional")
+_WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
+    **{f"Conv{k}d": (*_CONVOLUTION, "padding_mode") for k in (1, 2, 3)},
+    **{f"ConvTranspose{k}d": (*_CONVOLUTION, "output_padding", "padding_mode") for k in (1, 2, 3)},
+    **{f"BatchNorm{k}d": ("num_features", "eps", "affine", "track_running_stats") for k in (1, 2, 3)},
+    **{f"InstanceNorm{k}d": ("num_features", "eps", "affine", "track_running_stats") for k in (1, 2, 3)},
+    "LayerNorm": ("normalized_shape", "eps", "elementwise_affine"),
+    "RMSNorm": ("normalized_shape", "eps", "elementwise_affine"),
+    "GroupNorm": ("num_groups", "num_channels", "eps", "affine"),
+    "Embedding": ("num_embeddings", "embedding_dim"),
+    **dict.fromkeys(("RNN", "GRU", "LSTM"), _RECURRENT),
+    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first"),
 }
 
 
 def from_torch(module) -> Module:
-    """The same network of a torch.nn.Sequential, Linear or activation.
+    """The same network of a torch.nn.Sequential, or of a layer that iruka.nn has.
 
     On a common device its parameters are torch's memory, without a copy: what torch changes in place counts from the
     next call on. float16 and bfloat16 are copied as float32. Raises TypeError that names all modules that Iruka lacks.
@@ -46,7 +71,7 @@ def _missing(module, prefix: str):
     if _is_container(module):
         for name, child in module.named_children():
             yield from _missing(child, f"{prefix}.{name}" if prefix else name)
-    elif kind not in _ARGUMENTS and kind not in ("Linear", "PReLU"):
+    elif kind not in _ARGUMENTS and kind not in _WITH_PARAMETERS and kind not in ("Linear", "PReLU"):
         yield prefix, kind
 
 
@@ -66,4 +91,20 @@ def _made(module) -> Module:
         made = layers.PReLU(int(module.num_parameters))
         made._share("weight", module.weight)
         return made
-    return getattr(layers, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
+    if kind in _WITH_PARAMETERS:
+        return _made_with_parameters(module, kind)
+    where = layers if hasattr(layers, kind) else graph_layers
+    return getattr(where, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
+
+
+def _made_with_parameters(module, kind: str) -> Module:
+    where = graph_layers if hasattr(graph_layers, kind) else sequence_layers
+    tensors = module.state_dict()
+    with graph_layers.replaced_parameters():
+        made = getattr(where, kind)(**{name: getattr(module, name) for name in _WITH_PARAMETERS[kind]})
+    for name in list(made._parameters):
+        if name in tensors:
+            made._share(name, tensors[name])
+        else:
+            del made._parameters[name]  # a bias that torch's module lacks
+    return made

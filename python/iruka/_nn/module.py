@@ -13,6 +13,7 @@ from .._core import ndarray
 from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
 from .functions import DeviceFunction
+from .model import ModelReport
 from .network import Network, Report, note_new_structure
 
 _FLOATS = ("float32", "float64")
@@ -69,7 +70,9 @@ class Module:
     calls them; each is a kernel of its own then.
     """
 
-    role = ""  # what kernels are made of: "linear", "activation", "identity" and "sequence" of those
+    role = (
+        ""  # what kernels are made of: "linear", "activation", "identity" and "sequence" of those; "graph": operators
+    )
 
     def __init__(self) -> None:
         self._children: dict[str, Module] = {}
@@ -133,7 +136,7 @@ class Module:
             raise TypeError(f"nn.Module.load_state_dict: expected a mapping, not {type(state_dict).__name__}")
         own = self.state_dict()
         missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
+        unexpected = [name for name in state_dict if name not in own and not name.endswith("num_batches_tracked")]
         problems = []
         if strict and unexpected:
             problems.append("Unexpected key(s) in state_dict: " + ", ".join(f'"{name}"' for name in unexpected))
@@ -219,7 +222,7 @@ class Module:
         """
         return self._network.map(a, axis, out, progress)
 
-    def report(self, x, axis: int = -1) -> Report:
+    def report(self, x, axis: int = -1) -> Report | ModelReport:
         """Runs the network on `x`, twice, and says what ran where and for how long."""
         return self._network.report(x, axis)
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
+from .graphs import model_of
+from .model import ModelReport
 
 _core_nn = _core._nn
 _KINDS = {name: number for number, name in enumerate(_core_nn.activations)}
@@ -155,6 +157,8 @@ class Network:
                 x = child(x)
             return x
         x = self._array(x, "nn.Module")
+        if self.is_graph():
+            return self._model(x)(self._for_graph(x))
         last = x.ndim - 1
         if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
             raise ValueError(
@@ -168,6 +172,30 @@ class Network:
             x = self._run(part, place, x, axis, None, None)
         return x
 
+    def is_graph(self) -> bool:
+        """Whether some layer is an operator of a graph, so that all of them are."""
+        return any(leaf.role == "graph" for _, leaf in self.leaves())
+
+    def _device(self, otherwise):
+        return next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), otherwise)
+
+    def _for_graph(self, x: ndarray) -> ndarray:
+        """The input in the parameters' dtype; integers stay what they are for layers that take them."""
+        takes_integers = bool(self.leaves()) and getattr(self.leaves()[0][1], "takes_integers", False)
+        if takes_integers:
+            return x
+        dtypes = [a.dtype for _, leaf in self.leaves() for a in leaf._parameters.values()]
+        return x.astype(dtypes[0] if dtypes else ("float64" if x.dtype.name == "float64" else "float32"), copy=False)
+
+    def _model(self, x: ndarray):
+        """The layers as a graph, with the parameters of now."""
+        made = self._perceptrons()
+        device = self._device(x.device)
+        key = ("graph", x.ndim, device.name)
+        if key not in made:
+            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, device)
+        return made[key]
+
     def map(self, a, axis: int, out, progress) -> ndarray:
         """Module.map()."""
         a = self._array(a, "nn.Module.map")
@@ -176,6 +204,9 @@ class Network:
         return self._run(self._single("nn.Module.map"), 0, a, operator.index(axis), out, progress)
 
     def _single(self, what: str) -> Part:
+        for _, leaf in self.leaves():
+            if leaf.role == "graph":
+                raise ValueError(f"{what}: {type(leaf).__name__} is no function of one point's features")
         parts = self.parts(lambda dim: dim in (-1, 0), what)
         if len(parts) > 1 or parts[0].axis is not None:
             raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1 or 0")
@@ -188,9 +219,11 @@ class Network:
             raise ValueError(f"nn.Module.{function}: the module has no Linear that says how many features it takes")
         return self._perceptron(part, 0, 1, "float32", None)
 
-    def report(self, x, axis: int) -> Report:
+    def report(self, x, axis: int) -> Report | ModelReport:
         """Module.report()."""
         x = self._array(x, "nn.Module.report")
+        if self.is_graph() and not self.own_forward():
+            return self._model(x).report(self._for_graph(x))
         last = x.ndim - 1
         single = axis in (-1, last)
         parts = self.parts((lambda dim: dim in (-1, last)) if single else (lambda dim: dim in (-1, 0)), "nn.Module")
@@ -218,7 +251,7 @@ class Network:
         """str() of a module."""
         rows, shape, total = [("name", "layer", "output", "parameters")], "(...)", 0
         for name, leaf in self.leaves():
-            shape = f"(..., {leaf.out_features})" if leaf.role == "linear" else shape
+            shape = f"(..., {leaf.out_features})" if leaf.role == "linear" else "" if leaf.role == "graph" else shape
             count = sum(array.size for array in leaf._parameters.values())
             total += count
             rows.append((name, repr(leaf), shape, str(count)))
@@ -236,6 +269,8 @@ class Network:
         where = f", {arrays[0].dtype.name} on {arrays[0].device.name}" if arrays else ""
         if self.own_forward():
             return f"by the forward() of {self.own_forward()}" + where
+        if self.is_graph():
+            return "a graph of operators" + where
         if not any(leaf.role == "linear" for _, leaf in self.leaves()):
             return "one kernel" + where
         try:

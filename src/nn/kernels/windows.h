@@ -6,6 +6,7 @@ namespace iruka::nn {
 /// Axes that an array lacks have extent 1.
 template <class Index> struct Window {
   Index in[3], kernel[3], stride[3], dilation[3], before[3], behind[3], out[3];
+  bool is_inside;  ///< whether no window reaches beyond the array
 
   constexpr Index in_size() const { return in[0] * in[1] * in[2]; }
   constexpr Index out_size() const { return out[0] * out[1] * out[2]; }
@@ -33,13 +34,13 @@ IRUKA_INLINE void for_window(const Window<Index>& window, Index output, Use&& us
   for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
   for (Index a = 0; a < window.kernel[0]; ++a) {
     const Index x = first[0] + a * window.dilation[0];
-    if (x < 0 || x >= window.in[0]) continue;
+    if (!window.is_inside && (x < 0 || x >= window.in[0])) continue;
     for (Index b = 0; b < window.kernel[1]; ++b) {
       const Index y = first[1] + b * window.dilation[1];
-      if (y < 0 || y >= window.in[1]) continue;
+      if (!window.is_inside && (y < 0 || y >= window.in[1])) continue;
       for (Index c = 0; c < window.kernel[2]; ++c) {
         const Index z = first[2] + c * window.dilation[2];
-        if (z < 0 || z >= window.in[2]) continue;
+        if (!window.is_inside && (z < 0 || z >= window.in[2])) continue;
         use((x * window.in[1] + y) * window.in[2] + z, (a * window.kernel[1] + b) * window.kernel[2] + c);
       }
     }
@@ -55,7 +56,7 @@ IRUKA_INLINE T window_element(const Window<Index>& window, const X& x, Index i) 
   Index from = i / window.kernel_size();
   for (int axis = 0; axis < 3; ++axis) {
     const Index at = to.at[axis] * window.stride[axis] - window.before[axis] + tap.at[axis] * window.dilation[axis];
-    if (at < 0 || at >= window.in[axis]) return T(0);
+    if (!window.is_inside && (at < 0 || at >= window.in[axis])) return T(0);
     from = from * window.in[axis] + at;
   }
   return x[from];
@@ -143,6 +144,26 @@ IRUKA_INLINE T mean_of_window(const Window<Index>& window, const X& x, Index i, 
   T total = T(0);
   for_window(window, i % window.out_size(), [&](Index at, Index) { total += T(x[from + at]); });
   return total / T(places_within(window, i, with_margins));
+}
+
+/// The mean or the largest of what element i of an adaptive pooling sees.
+template <class T, bool kIsMax, class X>
+IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t i) {
+  const Place<int64_t> to = place_in(i % (out[0] * out[1] * out[2]), out);
+  const int64_t from = i / (out[0] * out[1] * out[2]) * (in[0] * in[1] * in[2]);
+  int64_t begin[3], end[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    begin[axis] = to.at[axis] * in[axis] / out[axis];
+    end[axis] = ((to.at[axis] + 1) * in[axis] + out[axis] - 1) / out[axis];
+  }
+  T made = kIsMax ? T(x[from + (begin[0] * in[1] + begin[1]) * in[2] + begin[2]]) : T(0);
+  for (int64_t a = begin[0]; a < end[0]; ++a)
+    for (int64_t b = begin[1]; b < end[1]; ++b)
+      for (int64_t c = begin[2]; c < end[2]; ++c) {
+        const T value = x[from + (a * in[1] + b) * in[2] + c];
+        made = !kIsMax ? made + value : value > made || value != value ? value : made;
+      }
+  return kIsMax ? made : made / T((end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]));
 }
 
 /// (sum of |x|^p)^(1/p).

@@ -50,6 +50,7 @@ class Bias {
 
  private:
   void add_mask(const Array& mask) {
+    if (mask.ndim() == 0) call_.fail("the mask has no axes");
     Array whole = mask;
     if (const int64_t missing = keys_ - mask.shape(mask.ndim() - 1); missing > 0) {
       std::vector<Margins<int64_t>> widths(static_cast<size_t>(mask.ndim()));
@@ -95,7 +96,7 @@ Results attention(const Call& call) {
   if (call.has(5)) v = concatenate(std::vector{call[5], v}, 2);
   const Array present_k = k, present_v = v;
   if (q.shape(1) != k.shape(1)) {
-    if (q.shape(1) % k.shape(1) != 0)
+    if (k.shape(1) == 0 || v.shape(1) == 0 || q.shape(1) % k.shape(1) != 0 || q.shape(1) % v.shape(1) != 0)
       call.fail(std::to_string(q.shape(1)) + " heads do not share " + std::to_string(k.shape(1)) + " keys");
     k = repeat(k, q.shape(1) / k.shape(1), 1);
     v = repeat(v, q.shape(1) / v.shape(1), 1);

@@ -26,7 +26,7 @@ Array normalized(const Array& x, const Array& mean, const Array& variance, doubl
   const auto& kernel = kernel_of(
       "", type + " x, " + type + " m, " + type + " v, " + type + " epsilon, " + type + " scale, " + type + " shift",
       std::string(name(result)) + " y", "y = (x - m) / sqrt(v + epsilon) * scale + shift;", "normalize");
-  return kernel(x, mean, variance, epsilon, scale, shift);
+  return kernel(x, mean, variance, epsilon, scale.astype(x.dtype(), false), shift.astype(x.dtype(), false));
 }
 
 Results batch_normalization(const Call& call) {

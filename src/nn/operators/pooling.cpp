@@ -83,7 +83,36 @@ Results global_lp_pool(const Call& call) {
   return {power(sum(power(absolute(x), p), spatial_axes(call), true), 1 / p).astype(x.dtype(), false)};
 }
 
+/// torch's adaptive pooling: element o of an axis sees elements from o * in / out up to (o + 1) * in / out, rounded
+/// outwards.
+template <bool kIsMax>
+Results adaptive_pool(const Call& call) {
+  const Array x = call[0].contiguous();
+  const std::vector<int64_t> size = call.integers("output_size").value_or(std::vector<int64_t>());
+  const auto rank = static_cast<int>(size.size());
+  if (rank < 1 || rank > 3 || x.ndim() != rank + 2) {
+    call.fail("an output of " + std::to_string(rank) + " axes does not fit an input of shape " + to_string(x.shape()));
+  }
+  Dims shape{x.shape(0), x.shape(1)};
+  Spatial in{1, 1, 1}, out{1, 1, 1};
+  for (int k = 0; k < rank; ++k) {
+    const auto axis = static_cast<size_t>(3 - rank + k);
+    in[axis] = x.shape(k + 2), out[axis] = size[static_cast<size_t>(k)];
+    if (out[axis] < 0) out[axis] = in[axis];  // -1: as many as there are
+    shape.push_back(out[axis]);
+  }
+  const std::string type = name(x.dtype()), c_type = info(compute_dtype(x.dtype())).c_type;
+  const auto& kernel = kernel_of(
+      "windows", "raw const " + type + " x, int64 a, int64 b, int64 c, int64 p, int64 q, int64 r", "raw " + type + " y",
+      "const int64_t in[3] = {a, b, c}, out[3] = {p, q, r};\ny[i] = iruka::nn::adaptive<" + c_type + ", " +
+          (kIsMax ? "true" : "false") + ">(x, in, out, int64_t(i));",
+      kIsMax ? "adaptive_max_pool" : "adaptive_average_pool");
+  return {filled_by(kernel, {x, in[0], in[1], in[2], out[0], out[1], out[2]}, shape, x.dtype(), x.device())};
+}
+
 constexpr Operator kRows[] = {
+    {"AdaptiveAveragePool", adaptive_pool<false>},
+    {"AdaptiveMaxPool", adaptive_pool<true>},
     {"AveragePool", average_pool},
     {"GlobalAveragePool", global_average_pool},
     {"GlobalLpPool", global_lp_pool},

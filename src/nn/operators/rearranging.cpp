@@ -118,7 +118,7 @@ Results pad_operator(const Call& call) {
 int64_t block_of(const Call& call) {
   const int64_t block = call.integer("blocksize", 1);
   if (call[0].ndim() != 4) call.fail("the input must have four axes, but has shape " + to_string(call[0].shape()));
-  if (block < 1) call.fail("blocksize must be positive, but is " + std::to_string(block));
+  if (block < 1 || block > 1 << 15) call.fail("blocksize must be 1 to 32768, but is " + std::to_string(block));
   return block;
 }
 
@@ -145,6 +145,7 @@ Results tile_operator(const Call& call) { return {tile(call[0], dims_of(call.int
 Results trilu(const Call& call) {
   const int64_t k = call.has(1) ? call.number_of(1).as_int64() : 0;
   const Array& x = call[0];
+  if (x.ndim() < 2) call.fail("the input must have two axes, but has shape " + to_string(x.shape()));
   if (x.size() == 0) return {x};
   const int64_t most = x.shape(x.ndim() - 2) + x.shape(x.ndim() - 1), diagonal = std::clamp(k, -most, most);
   return {call.integer("upper", 1) ? triu(x, diagonal) : tril(x, diagonal)};

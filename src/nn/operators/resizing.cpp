@@ -170,7 +170,15 @@ void take_scales(const Call& call, const std::vector<double>& scales, std::vecto
     call.fail("there are " + std::to_string(scales.size()) + " scales for " + std::to_string(plans.size()) + " axes");
   for (size_t k = 0; k < plans.size(); ++k) {
     plans[k].scale = scales[k];
-    plans[k].out = static_cast<int64_t>(std::floor(static_cast<double>(plans[k].in) * scales[k]));
+    const double extent = std::floor(static_cast<double>(plans[k].in) * scales[k]);
+    plans[k].out = extent >= 0 && extent < 1e12 ? static_cast<int64_t>(extent) : -1;
+  }
+}
+
+void check(const Call& call, const std::vector<AxisPlan>& plans) {
+  for (const AxisPlan& plan : plans) {
+    if (plan.in > 0 && plan.scale > 0 && plan.scale * static_cast<double>(plan.in) < 1e12) continue;
+    call.fail("an axis of " + std::to_string(plan.in) + " cannot be resized by " + std::to_string(plan.scale));
   }
 }
 
@@ -201,6 +209,7 @@ Results resize_operator(const Call& call) {
     const std::vector<float> list = call.numbers("scales");
     take_scales(call, {list.begin(), list.end()}, plans);
   }
+  check(call, plans);
   if (method.coordinates == "tf_crop_and_resize") {
     const std::vector<double> region = numbers_of(call, 1);
     if (region.size() != 2 * plans.size()) call.fail("roi must have two numbers for each axis");

@@ -27,10 +27,11 @@ Results constant(const Call& call) {
   if (auto* value = call.attribute("value")) {
     if (auto* array = std::get_if<Array>(value)) return {*array};
   }
-  if (auto* value = call.attribute("value_int")) {
-    return {array_of_integers({&std::get<int64_t>(*value), 1}).reshape(Dims())};
+  if (call.attribute("value_int")) {
+    const int64_t value = call.integer("value_int", 0);
+    return {array_of_integers({&value, 1}).reshape(Dims())};
   }
-  if (auto* value = call.attribute("value_float")) return {full(Dims(), std::get<float>(*value), Dtype::float32)};
+  if (call.attribute("value_float")) return {full(Dims(), call.number("value_float", 0), Dtype::float32)};
   if (call.attribute("value_ints")) return {array_of_integers(*call.integers("value_ints"))};
   if (call.attribute("value_floats")) {
     const std::vector<float> values = call.numbers("value_floats");
@@ -43,9 +44,9 @@ Results constant_of_shape(const Call& call) {
   const Dims shape = dims_of(call.integers_of(0));
   const Attribute* const value = call.attribute("value");
   if (!value) return {zeros(shape, Dtype::float32)};
-  const auto& array = std::get<Array>(*value);
-  if (array.size() != 1) call.fail("its value must be one number, but has shape " + to_string(array.shape()));
-  return {full(shape, array.item(), array.dtype())};
+  const auto* const array = std::get_if<Array>(value);
+  if (!array || array->size() != 1) call.fail("its value must be a tensor of one number");
+  return {full(shape, array->item(), array->dtype())};
 }
 
 Results range(const Call& call) {

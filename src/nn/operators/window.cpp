@@ -1,9 +1,12 @@
 #include "nn/operators/window.h"
 
+#include <cstdlib>
 #include <limits>
 
 namespace iruka::nn {
 namespace {
+
+constexpr int64_t kMost = 1 << 30;  ///< of an attribute, so that extents do not overflow
 
 std::string list_text(const Spatial& values) {
   return "{" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " + std::to_string(values[2]) + "}";
@@ -28,7 +31,7 @@ class Reader {
   void take(const char* name, const std::vector<int64_t>& list, Spatial& into, int64_t least) const {
     if (std::ssize(list) != rank_) fail(name, list);
     for (size_t k = 0; k < list.size(); ++k) {
-      if (list[k] < least) fail(name, list);
+      if (list[k] < least || list[k] > kMost) fail(name, list);
       into[first() + k] = list[k];
     }
   }
@@ -38,6 +41,7 @@ class Reader {
     const auto half = static_cast<size_t>(rank_);
     if (list->size() != 2 * half) fail("pads", *list);
     for (size_t k = 0; k < half; ++k) {
+      if (std::abs((*list)[k]) > kMost || std::abs((*list)[half + k]) > kMost) fail("pads", *list);
       window.before[first() + k] = (*list)[k];
       window.behind[first() + k] = (*list)[half + k];
     }
@@ -91,7 +95,12 @@ std::string Window::text(int64_t elements) const {
                      "; constexpr Window<Index> window{";
   for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out})
     text += list_text(*values) + ",";
-  return text + "};\n";
+  bool is_inside = true;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const int64_t last = (out[axis] - 1) * stride[axis] - before[axis] + (kernel[axis] - 1) * dilation[axis];
+    is_inside &= before[axis] <= 0 && last < in[axis];
+  }
+  return text + (is_inside ? " true" : " false") + "};\n";
 }
 
 Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& kernel) {

@@ -99,15 +99,28 @@ std::optional<Widened> widen_blocks(llvm::Module& module, llvm::TargetMachine& m
   return made;
 }
 
+/// Whether the text has vectors of its own that fill the widest registers.
+bool has_whole_vectors(const llvm::Module& module) {
+  const unsigned bits = static_cast<unsigned>(host().vector_bytes) * 8;
+  for (const llvm::Function& function : module) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
+      if (type && type->getPrimitiveSizeInBits().getFixedValue() >= bits) return true;
+    }
+  }
+  return false;
+}
+
 /// LLVM prefers half of the widest registers on some processors and would then pass a full vector to a function in two
-/// halves. The math library expects whole registers, and lanes are faster with them.
+/// halves. The math library expects whole registers, and lanes and a text's own vectors are faster with them.
 void set_attributes(llvm::Module& module, bool is_widened) {
   const std::string bits = std::to_string(host().vector_bytes * 8);
+  const bool prefers_whole = is_widened || has_whole_vectors(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr("probe-stack", "inline-asm");  // a frame must not step over the page that guards the stack
-    if (is_widened) function.addFnAttr("prefer-vector-width", bits);
+    if (prefers_whole) function.addFnAttr("prefer-vector-width", bits);
   }
 }
 

@@ -1,0 +1,331 @@
+#include "nn/vector_convolution.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/device.h"
+#include "iruka/raw_kernel.h"
+#include "nn/call_cache.h"
+#include "nn/fusion.h"
+#include "nn/operators/window.h"
+#include "nn/pointwise_group.h"
+#include "ops/permanent_cache.h"
+
+namespace iruka::nn {
+namespace {
+
+constexpr const char* kVectorConvolution = "VectorConvolution";
+/// A block's copy of its input should lie in the second-level cache.
+constexpr int64_t kWantedBytes = 160 << 10, kMostBytes = 227 << 10;
+constexpr int64_t kMostRows = 64;
+
+/// What src/nn/kernels/cpu/convolution.h describes.
+struct Convolution {
+  int32_t groups, channels, outputs;
+  int32_t in[2], out[2], kernel[2], stride[2], dilation[2], before[2];
+  int32_t rows, phases[2], columns, plane, channel, vectors, in_row, is_direct;
+};
+
+/// How many sums registers hold.
+struct Registers {
+  int lanes, block, most;  ///< pixels of a vector, outputs at once, vectors at once
+};
+Registers registers_for(const Device& device, int64_t outputs) {
+  const int lanes = device.target().vector_bytes / 4, count = lanes >= 16 ? 24 : 12;
+  const int block = outputs == 1 ? 1 : outputs <= 4 || lanes < 16 ? 4 : 8;
+  return {lanes, block, std::min(block == 1 ? 6 : 8, count / block)};
+}
+
+/// Pointwise operators that cost less than writing and reading an array.
+bool is_cheap(const std::string& op) {
+  static constexpr const char* kCheap[] = {
+      "Abs", "Add", "Clip",  "HardSigmoid", "HardSwish", "LeakyRelu",       "Max",  "Min",
+      "Mul", "Neg", "PRelu", "Relu",        "Sub",       "ThresholdedRelu", kShift, kScaleShift};
+  return std::ranges::any_of(kCheap, [&](const char* each) { return op == each; });
+}
+
+/// (groups, blocks, channels, places of the kernel, block): zeros for outputs beyond the last.
+Array packed(const Array& given, int64_t groups, int block) {
+  const Array weights = given.contiguous();
+  const int64_t outputs = weights.shape(0) / groups, channels = weights.shape(1),
+                taps = extent_between(weights, 2, weights.ndim());
+  const int64_t blocks = (outputs + block - 1) / block;
+  const Array made = Array::empty({groups, blocks, channels, taps, block}, Dtype::float32, cpu());
+  const auto* from = static_cast<const float*>(weights.data());
+  auto* to = static_cast<float*>(made.data());
+  for (int64_t group = 0; group < groups; ++group) {
+    for (int64_t first = 0; first < blocks * block; first += block) {
+      for (int64_t k = 0; k < channels * taps; ++k) {
+        for (int64_t b = 0; b < block; ++b) {
+          *to++ = first + b < outputs ? from[(group * outputs + first + b) * channels * taps + k] : 0;
+        }
+      }
+    }
+  }
+  return made;
+}
+
+/// One launch: the extents of a convolution and its grid.
+struct Plan {
+  Convolution conv{};
+  Window window;
+  int64_t blocks = 0, bytes = 0;
+  bool fits = true;
+};
+
+Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t channels, int64_t outputs,
+             const Registers& registers) {
+  Plan plan;
+  plan.window = window;
+  Convolution& conv = plan.conv;
+  conv.groups = static_cast<int32_t>(groups), conv.channels = static_cast<int32_t>(channels);
+  conv.outputs = static_cast<int32_t>(outputs);
+  int64_t quotient[2];
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const size_t from = axis + 1;
+    const auto take = [&](const Spatial& values) { return static_cast<int32_t>(values[from]); };
+    conv.in[axis] = take(window.in), conv.out[axis] = take(window.out), conv.kernel[axis] = take(window.kernel);
+    conv.stride[axis] = take(window.stride), conv.dilation[axis] = take(window.dilation),
+    conv.before[axis] = take(window.before);
+    const int32_t reach = (conv.kernel[axis] - 1) * conv.dilation[axis];
+    conv.phases[axis] = std::min(reach + 1, conv.stride[axis]);
+    quotient[axis] = reach / conv.stride[axis];
+  }
+  const int64_t columns = conv.out[1] + quotient[1], phases = conv.phases[0] * conv.phases[1];
+  const int64_t lanes = registers.lanes, in_row = (conv.out[1] + lanes - 1) / lanes;
+  const bool has_rows = in_row * lanes <= columns;
+  const auto vectors_of = [&](int64_t rows) {
+    return has_rows ? rows * in_row : ((rows - 1) * columns + conv.out[1] + lanes - 1) / lanes;
+  };
+  const auto bytes_of = [&](int64_t rows) {
+    const int64_t copy = channels * phases * (rows + quotient[0]) * columns + 2 * lanes;
+    return 4 * (copy + registers.block * vectors_of(rows) * lanes + conv.kernel[0] * conv.kernel[1]);
+  };
+  int64_t rows = std::min<int64_t>(conv.out[0], kMostRows);
+  while (rows > 1 && bytes_of(rows) > kWantedBytes) --rows;
+  const int64_t parts = (conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1);
+  if (parts > 0) rows = (conv.out[0] + parts - 1) / parts;
+  plan.bytes = bytes_of(rows);
+  plan.fits = window.rank <= 2 && plan.bytes <= kMostBytes &&
+              images * groups * outputs * window.out_size() < INT32_MAX &&
+              images * groups * channels * window.in_size() < INT32_MAX;
+  conv.rows = static_cast<int32_t>(rows), conv.columns = static_cast<int32_t>(columns);
+  conv.plane = static_cast<int32_t>((rows + quotient[0]) * columns);
+  conv.channel = static_cast<int32_t>(conv.plane * phases);
+  conv.vectors = static_cast<int32_t>(vectors_of(rows)), conv.in_row = has_rows ? static_cast<int32_t>(in_row) : 0;
+  conv.is_direct = window.is_pointwise() ? 1 : 0;
+  plan.blocks = images * groups * ((conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1));
+  return plan;
+}
+
+/// What an input of the pointwise operators is to the kernel.
+enum class Extra : uint8_t { result, number, by_channel, element, other };
+
+Extra kind_of(const Array& x, bool is_by_channel, const Dims& shape) {
+  const int64_t channels = shape[1];
+  if (x.dtype() != Dtype::float32) return Extra::other;
+  if (x.size() == 1) return Extra::number;
+  if (is_by_channel && x.size() == channels) return Extra::by_channel;
+  if (x.shape() == shape) return Extra::element;
+  const int axis = x.ndim() - (shape.size() - 1);  // of channels
+  const bool is_vector = x.ndim() <= shape.size() && axis >= 0 && x.shape(axis) == channels && x.size() == channels;
+  return is_vector ? Extra::by_channel : Extra::other;
+}
+
+/// The node of the convolution alone and of the operators behind it, which it was made of.
+class VectorConvolution {
+ public:
+  explicit VectorConvolution(const Node& node) : node_(node), convolution_(node) {
+    convolution_.op = "Conv", convolution_.domain = "";
+    convolution_.inputs.resize(2), convolution_.outputs.resize(1);
+    convolution_.attributes.erase("body"), convolution_.attributes.erase("place");
+    const auto body = node.attributes.find("body");
+    if (body == node.attributes.end()) return;
+    Node fused{kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};
+    for (const TensorInfo& input : std::get<GraphHandle>(body->second)->inputs) fused.inputs.push_back(input.name);
+    place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("place")));
+    group_.emplace(fused);
+    behind_ = fused;
+    run_behind_ = fused_run(behind_);
+  }
+
+  /// Inputs: x, weights, packed weights, what the operators behind take besides the convolution.
+  Results run(const Call& call) const {
+    const Array &x = call[0], &weights = call[1];
+    if (x.dtype() != Dtype::float32 || x.ndim() != weights.ndim() || x.ndim() > 4 || x.ndim() < 3)
+      return run_apart(call);
+    const Call inner(convolution_, call.opset(), call.device(), {}, {}, 0);
+    const int64_t groups = call.integer("group", 1);
+    const std::vector<int64_t> own(weights.shape().begin() + 2, weights.shape().end());
+    const std::vector<int64_t> kernel = call.integers("kernel_shape").value_or(own);
+    if (kernel != own || groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
+      return run_apart(call);
+    const Registers registers = registers_for(call.device(), weights.shape(0) / groups);
+    const Window window = window_of(inner, x, kernel);
+    const Plan plan = plan_of(window, x.shape(0), groups, weights.shape(1), weights.shape(0) / groups, registers);
+    const Dims shape = window.shape(x.shape(0), weights.shape(0), window.out);
+    std::vector<Extra> kinds;
+    std::vector<Array> extras;
+    for (size_t k = 0; group_ && k < group_->input_count(); ++k) {
+      if (k == place_) {
+        kinds.push_back(Extra::result);
+        extras.emplace_back();
+        continue;
+      }
+      extras.push_back(call[3 + k - (k > place_ ? 1 : 0)].contiguous());
+      kinds.push_back(kind_of(extras.back(), group_->is_by_channel(k), shape));
+      if (kinds.back() == Extra::other) return run_apart(call);
+    }
+    if (!plan.fits || plan.blocks >= INT32_MAX) return run_apart(call);
+    const Array result = Array::empty(shape, Dtype::float32, call.device());
+    if (result.size() == 0) return {result};
+    const RawKernel& made = kernels_.get(kinds, [&] { return make(kinds, registers); });
+    const Array images = x.contiguous();
+    std::vector<RawArgument> arguments{images, call[2], result, plan.conv};
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      if (kinds[k] == Extra::number) arguments.emplace_back(extras[k].item());
+      if (kinds[k] == Extra::by_channel || kinds[k] == Extra::element) arguments.emplace_back(extras[k]);
+    }
+    made.launch({.grid = {plan.blocks, 1, 1}, .block = {1, 1, 1}, .shared_bytes = plan.bytes}, arguments);
+    return {result};
+  }
+
+ private:
+  /// The convolution by itself, and then the operators behind it.
+  Results run_apart(const Call& call) const {
+    const Array inputs[] = {call[0], call[1]};
+    Results results = find_operator("Conv")->run(Call(convolution_, call.opset(), call.device(), inputs, {}, 2));
+    if (!group_) return results;
+    std::vector<Array> more;
+    for (size_t k = 0; k < group_->input_count(); ++k) {
+      more.push_back(k == place_ ? results[0] : call[3 + k - (k > place_ ? 1 : 0)]);
+    }
+    return run_behind_(Call(behind_, call.opset(), call.device(), more, {}, more.size()));
+  }
+
+  RawKernel make(const std::vector<Extra>& kinds, const Registers& registers) const {
+    std::string parameters, body;
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      const std::string x = "x" + std::to_string(k);
+      const bool is_array = kinds[k] == Extra::by_channel || kinds[k] == Extra::element;
+      if (kinds[k] != Extra::result)
+        parameters += std::string(", ") + (is_array ? "const float* __restrict " : "float ") + x;
+      body += PointwiseGroup::declared(k, Dtype::float32) +
+              (kinds[k] == Extra::result       ? "value"
+               : kinds[k] == Extra::by_channel ? x + "[output]"
+               : kinds[k] == Extra::element    ? x + "[index]"
+                                               : x) +
+              ";\n";
+    }
+    std::vector<Dtype> dtypes(kinds.size(), Dtype::float32);
+    if (group_) body += group_->statements(dtypes);
+    body += group_ ? "return v" + std::to_string(dtypes.size() - 1) + ";\n" : "return value;\n";
+    const std::string tile = "ConvolutionTile<" + std::to_string(registers.lanes) + ", " +
+                             std::to_string(registers.block) + ", " + std::to_string(registers.most) + ">";
+    const std::string code =
+        "#include \"nn/kernels/cpu/convolution.h\"\n#include \"nn/kernels/pointwise.h\"\n"
+        "using namespace iruka; using namespace iruka::nn;\n"
+        "extern \"C\" __global__ void nn_convolution(const float* x, const float* weights, float* y, Convolution conv" +
+        parameters + ") {\n  extern __shared__ float memory[];\n  " + tile +
+        "{conv}.run(blockIdx.x, gridDim.x, x, weights, y, memory, [=](float value, [[maybe_unused]] int output, "
+        "[[maybe_unused]] int64_t index) {\n" +
+        body + "});\n}\n";
+    static constinit ops::PermanentCache<std::string, RawKernel> kernels;
+    return kernels.get(code, [&] { return RawKernel(code, "nn_convolution", {.options = {"--lanes=1"}}); });
+  }
+
+  const Node node_;
+  Node convolution_, behind_;
+  std::optional<PointwiseGroup> group_;
+  Run run_behind_;
+  size_t place_ = 0;  ///< of the convolution among the inputs of the operators behind it
+  mutable CallCache<std::vector<Extra>, RawKernel> kernels_;
+};
+
+/// The pointwise group that alone uses a value, if it is cheap and all floats.
+const Node* cheap_user(const Graph& graph, const std::string& value) {
+  const Node* user = nullptr;
+  for (const TensorInfo& output : graph.outputs) {
+    if (output.name == value) return nullptr;
+  }
+  for (const Node& node : graph.nodes) {
+    const bool uses = std::ranges::find(node.inputs, value) != node.inputs.end();
+    const bool may_capture = node.domain != kOwnDomain && std::ranges::any_of(node.attributes, [](const auto& entry) {
+                               return std::holds_alternative<GraphHandle>(entry.second);
+                             });
+    if (may_capture) return nullptr;
+    if (!uses) continue;
+    if (user || !is_fused(node)) return nullptr;
+    user = &node;
+  }
+  if (!user) return nullptr;
+  const auto& body = *std::get<GraphHandle>(user->attributes.at("body"));
+  return std::ranges::all_of(body.nodes, [](const Node& node) { return is_cheap(node.op); }) ? user : nullptr;
+}
+
+/// Whether every input is known where the convolution stands.
+bool is_known_before(const Graph& graph, const Node& user, size_t place, const std::string& value) {
+  std::set<std::string> later;
+  for (size_t k = place; k < graph.nodes.size(); ++k)
+    later.insert(graph.nodes[k].outputs.begin(), graph.nodes[k].outputs.end());
+  return std::ranges::none_of(user.inputs,
+                              [&](const std::string& input) { return input != value && later.contains(input); });
+}
+
+}  // namespace
+
+bool is_vector_convolution(const Node& node) { return node.domain == kOwnDomain && node.op == kVectorConvolution; }
+
+std::string vector_convolution_text(const Node& node) {
+  const auto body = node.attributes.find("body");
+  std::string text;
+  if (body == node.attributes.end()) return text;
+  for (const Node& inner : std::get<GraphHandle>(body->second)->nodes) text += "+" + inner.op;
+  return text;
+}
+
+Run vector_convolution_run(const Node& node) {
+  return [made = std::make_shared<const VectorConvolution>(node)](const Call& call) { return made->run(call); };
+}
+
+void use_vector_convolutions(Graph& graph, Device& device) {
+  if (!device.target().is_host) return;
+  for (size_t place = 0; place < graph.nodes.size(); ++place) {
+    Node& node = graph.nodes[place];
+    if (node.op != "Conv" || !node.domain.empty() || node.inputs.size() != 2) continue;
+    const auto weights = graph.initializers.find(node.inputs[1]);
+    const auto group = node.attributes.find("group");
+    const auto* given = group == node.attributes.end() ? nullptr : std::get_if<int64_t>(&group->second);
+    const int64_t groups = given ? *given : 1;
+    if (weights == graph.initializers.end() || weights->second.dtype() != Dtype::float32) continue;
+    const Array matrix = weights->second;
+    if (matrix.ndim() < 3 || matrix.ndim() > 4 || groups < 1 || matrix.shape(0) % groups != 0 || matrix.size() == 0)
+      continue;
+    const std::string name = node.inputs[1] + ".vectors." + std::to_string(groups);
+    graph.initializers.try_emplace(name, packed(matrix, groups, registers_for(device, matrix.shape(0) / groups).block));
+    node.op = kVectorConvolution, node.domain = kOwnDomain;
+    node.inputs.push_back(name);
+    const std::string value = node.outputs[0];
+    const Node* const user = cheap_user(graph, value);
+    // The pointwise node stands behind all of its inputs: the convolution takes its place.
+    if (!user) continue;
+    Node joined = node;
+    const std::vector<std::string>& inputs = user->inputs;
+    const auto at = std::ranges::find(inputs, value);
+    if (std::ranges::count(inputs, value) != 1) continue;
+    joined.attributes["body"] = user->attributes.at("body");
+    joined.attributes["place"] = static_cast<int64_t>(at - inputs.begin());
+    for (const std::string& input : inputs) {
+      if (input != value) joined.inputs.push_back(input);
+    }
+    joined.outputs = user->outputs;
+    const auto user_place = static_cast<size_t>(user - graph.nodes.data());
+    const bool moves = !is_known_before(graph, *user, place, value);
+    graph.nodes[moves ? user_place : place] = std::move(joined);
+    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(moves ? place : user_place));
+    if (moves) --place;
+  }
+}
+
+}  // namespace iruka::nn
