@@ -29,8 +29,8 @@ class Archive {
     put(directory_, 0x02014b50, 4);
     put(directory_, 20, 2);
     put_fields(directory_, name, data.size());
-    put(directory_, 0, 10);
-    put(directory_, 0, 4);
+    put(directory_, 0, 2);  // comment
+    put(directory_, 0, 8);  // disk and attributes
     put(directory_, place, 4);
     directory_ += name;
     ++count_;
