@@ -304,19 +304,56 @@ def write_torch_files():
         write(f"checkpoint_protocol{protocol}.pt", saved(checkpoint, pickle_protocol=protocol))
     write("whole_module.pt", saved(network))
     example = torch.randn(2, 3, 6, 6, generator=torch.Generator().manual_seed(19))
-    script, program = io.BytesIO(), io.BytesIO()
+    script = io.BytesIO()
     network.eval()
     torch.jit.save(torch.jit.trace(network, example), script)
-    exported = torch.export.export(network, (example,))
-    for node in exported.graph.nodes:
-        node.meta.pop("stack_trace", None)  # paths of this machine
-    torch.export.save(exported, program)
     write("script.pt", script.getvalue())
-    write("program.pt2", program.getvalue(), {"input": described(example.numpy()), "state": content(state)})
+    write("program.pt2", exported(network, example), {"input": described(example.numpy()), "state": content(state)})
+
+
+def exported(network, example, sizes=None):
+    """The archive of torch.export; `sizes`: names of the extents that stay open."""
+    import torch
+
+    program = torch.export.export(network.eval(), (example,), dynamic_shapes=(sizes,) if sizes else None)
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)  # paths of this machine
+    file = io.BytesIO()
+    torch.export.save(program, file)
+    return file.getvalue()
+
+
+def write_torch_program_of_sizes():
+    """Attention over sequences of any number and length, and what torch computes of two examples."""
+    import torch
+    from torch import nn
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.heads, self.out = nn.Linear(8, 24), nn.Linear(8, 8)
+            self.register_buffer("places", torch.randn(1, 16, 8))
+
+        def forward(self, x):
+            batch, length, width = x.shape
+            parts = self.heads(x + self.places[:, :length]).split(width, dim=2)
+            q, k, v = (part.view(batch, length, 2, 4).transpose(1, 2) for part in parts)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            y = y.transpose(1, 2).reshape(batch * length, width)
+            return nn.functional.relu_(self.out(y)).view(batch, length, width), y.mean(0)
+
+    torch.manual_seed(20)
+    network = Attention()
+    sizes = {0: torch.export.Dim("batch", min=1, max=64), 1: torch.export.Dim("length", min=2, max=16)}
+    inputs = [torch.randn(2, 5, 8), torch.randn(3, 16, 8)]
+    archive = exported(network, inputs[0], sizes)
+    with torch.no_grad():
+        runs = [{"input": described(x.numpy()), "outputs": [described(y.numpy()) for y in network(x)]} for x in inputs]
+    write("sizes.pt2", archive, {"runs": runs})
 
 
 def main():
-    for make in (write_safetensors, write_onnx_files, write_torch_files):
+    for make in (write_safetensors, write_onnx_files, write_torch_files, write_torch_program_of_sizes):
         try:
             make()
         except ModuleNotFoundError as error:

@@ -237,9 +237,9 @@ class IRUKA_API Model {
   std::shared_ptr<const State> state_;
 };
 
-/// The model in an ONNX file, on `device` (null: the default one). Operator sets 7 to 28 are known. Raises FileError
-/// for a file that cannot be read; ValueError for one that is damaged or no ONNX model, and one that names every
-/// operator that is missing.
+/// The model in an ONNX file (operator sets 7 to 28) or an archive of torch.export.save(), on `device` (null: the
+/// default one). Raises FileError for a file that cannot be read; ValueError for one that is damaged or no model, and
+/// one that names every operator that is missing.
 IRUKA_API Model load_model(const std::string& path, Device* device = nullptr);
 /// The same of a file's bytes.
 IRUKA_API Model load_model(std::span<const uint8_t> bytes, Device* device = nullptr);

@@ -46,7 +46,7 @@ nb::object converted(const nn::Value& value) {
 
 /// A model of a file with a graph, else the weights.
 nb::object loaded(const nn::Input& input, Device& device) {
-  if (nn::format_of(input) == nn::FileFormat::onnx) {
+  if (nn::has_graph(nn::format_of(input))) {
     return nb::cast(without_gil([&] { return nn::read_model(input, device); }));
   }
   return converted(without_gil([&] { return nn::to_device(nn::read_weights(input), device); }));

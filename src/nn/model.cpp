@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/device.h"
-#include "nn/files/onnx.h"
+#include "nn/files/graph_file.h"
 #include "nn/fusion.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
@@ -209,7 +209,7 @@ Model model_of(Graph graph, Device& device, const std::string& where) {
   return Model(std::move(state));
 }
 
-Model read_model(const Input& input, Device& device) { return model_of(read_onnx(input), device, input.where()); }
+Model read_model(const Input& input, Device& device) { return model_of(read_graph(input), device, input.where()); }
 
 Model load_model(const std::string& path, Device* device) {
   return model_of(load_graph("load_model", path), device ? *device : default_device(), "load_model");

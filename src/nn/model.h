@@ -9,7 +9,7 @@ namespace iruka::nn {
 
 /// A graph ready to run on a device. `where` is the prefix of messages.
 Model model_of(Graph graph, Device& device, const std::string& where);
-/// The model in an ONNX file.
+/// The model in a file with a graph.
 Model read_model(const Input& input, Device& device);
 
 }  // namespace iruka::nn

@@ -3,7 +3,7 @@
 
 #include "error_of.h"
 #include "iruka/device.h"
-#include "nn/files/onnx.h"
+#include "nn/files/graph_file.h"
 #include "nn_files.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "error_of.h"
-#include "nn/files/onnx.h"
+#include "nn/files/graph_file.h"
 #include "nn_files.h"
 
 namespace {
@@ -124,7 +124,7 @@ TEST(HostilePickle, WholeObjectsAreRefusedWithAdvice) {
   EXPECT_EQ(pickle_refusal(conjugated.stop()),
             "a tensor is lazily conjugated or negated; save tensor.resolve_conj().resolve_neg()");
   EXPECT_EQ(refusal(nn_files::read(nn_files::data_path("program.pt2"))),
-            "is a program of torch.export, which cannot be read; export the network as ONNX");
+            "is a program of torch.export, a graph of operators; load_model() reads it");
   EXPECT_EQ(pickle_refusal(PickleWriter().raw("\x8f").stop()),
             "the pickle holds a set; save a list. Nothing was executed");
 }
@@ -299,7 +299,7 @@ TEST(HostileZip, BombsAreRefused) {
 TEST(HostileZip, ArchivesOfOtherKindsAreNamed) {
   EXPECT_EQ(zip_refusal({{.name = "x.npy", .data = {}}}), "is an archive of NumPy arrays; iruka.load reads it");
   EXPECT_EQ(zip_refusal({{.name = "m/models/model.json", .data = {}}}),
-            "is a program of torch.export, which cannot be read; export the network as ONNX");
+            "is a program of torch.export, a graph of operators; load_model() reads it");
   EXPECT_EQ(zip_refusal({{.name = "word/document.xml", .data = {}}}),
             "is a zip archive that torch.save() did not write: it has no data.pkl among 'word/document.xml'");
   EXPECT_EQ(zip_refusal({{.name = "a/data.pkl", .data = {}}, {.name = "b/data.pkl", .data = {}}}),
@@ -369,14 +369,14 @@ TEST(HostileFiles, OtherFormatsAreNamed) {
   EXPECT_EQ(refusal(bytes("version https://git-lfs.github.com/spec/v1\n")),
             "is a pointer of Git LFS, not the file itself; run git lfs pull");
   EXPECT_EQ(refusal(bytes("<!DOCTYPE html>")), "is a page of HTML or XML, perhaps that of a failed download");
-  EXPECT_EQ(
-      refusal(bytes("hello, world")),
-      "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .onnx): its 12 bytes begin with "
-      "'hello, w'");
+  EXPECT_EQ(refusal(bytes("hello, world")),
+            "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .pt2, .onnx): its 12 bytes "
+            "begin with "
+            "'hello, w'");
   EXPECT_EQ(refusal(PickleWriter().raw("}").stop()),
             "is a pickle that torch.save() did not write; save the weights with torch.save() or safetensors");
   EXPECT_EQ(refusal(nn_files::read(nn_files::data_path("perceptron.onnx"))),
-            "is an ONNX model, a graph of operators; files of weights alone can be read");
+            "is an ONNX model, a graph of operators; load_model() reads it");
 }
 
 /// Every file cut short at every byte: an error, never a crash.

@@ -6,6 +6,9 @@
 #include <protozero/pbf_reader.hpp>
 #include <string_view>
 
+#include "nn/files/torch_program.h"
+#include "nn/files/zip.h"
+
 namespace iruka::nn {
 namespace {
 
@@ -75,7 +78,10 @@ FileFormat format_of(const Input& input) {
   const std::span<const uint8_t> bytes = input.bytes();
   if (bytes.empty()) raise_value_error(input.where(), "is empty");
   if (is_safetensors(bytes)) return FileFormat::safetensors;
-  if (begins_with(bytes, 0, "PK\x03\x04") || begins_with(bytes, 0, "PK\x05\x06")) return FileFormat::torch_zip;
+  if (begins_with(bytes, 0, "PK\x03\x04") || begins_with(bytes, 0, "PK\x05\x06")) {
+    const bool is_program = is_torch_program(ZipArchive(bytes, input.where()));
+    return is_program ? FileFormat::torch_program : FileFormat::torch_zip;
+  }
   if (bytes[0] == kProtocolOpcode && bytes.size() > 1 && bytes[1] >= 2 && bytes[1] <= 5)
     return FileFormat::torch_legacy;
   for (const Signature& row : kOthers) {
@@ -84,7 +90,7 @@ FileFormat format_of(const Input& input) {
   if (begins_with(bytes, sizeof(uint64_t), "{")) return FileFormat::safetensors;
   if (is_onnx(bytes) || input.path().ends_with(".onnx")) return FileFormat::onnx;
   raise_value_error(input.where(),
-                    "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .onnx): "
+                    "is no file of weights or networks that can be read (.safetensors, .pt, .pth, .pt2, .onnx): "
                     "its " +
                         std::to_string(bytes.size()) + " bytes begin with " + first_bytes(bytes));
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "nn/files/format.h"
 #include "nn/files/onnx_tensor.h"
 #include "nn/files/protobuf.h"
 
@@ -310,13 +309,6 @@ class ModelReader {
   uint64_t parts_ = 0;
 };
 
-Graph graph_of(const Input& input) {
-  if (format_of(input) != FileFormat::onnx) {
-    raise_value_error(input.where(), "is a file of weights without a graph; load_weights() reads it");
-  }
-  return read_onnx(input);
-}
-
 }  // namespace
 
 Graph read_onnx(const Input& input) {
@@ -332,13 +324,6 @@ Graph read_onnx(const Input& input) {
   } catch (const protozero::exception& error) {
     raise_value_error(input.where(), std::string("damaged ONNX model: ") + error.what());
   }
-}
-
-Graph load_graph(const std::string& function, const std::string& path) {
-  return graph_of(Input::from_file(function, path));
-}
-Graph load_graph(const std::string& function, std::span<const uint8_t> bytes) {
-  return graph_of(Input::from_bytes(function, bytes));
 }
 
 }  // namespace iruka::nn

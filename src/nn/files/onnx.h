@@ -10,8 +10,4 @@ namespace iruka::nn {
 /// dtype, and for inputs or attributes that are no tensors, numbers or texts (sequences, maps, sparse tensors).
 Graph read_onnx(const Input& input);
 
-/// The same of a file. `function` is what error messages name.
-Graph load_graph(const std::string& function, const std::string& path);
-Graph load_graph(const std::string& function, std::span<const uint8_t> bytes);
-
 }  // namespace iruka::nn

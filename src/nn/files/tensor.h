@@ -6,6 +6,7 @@
 #include <string>
 
 #include "iruka/array.h"
+#include "iruka/memory.h"
 
 namespace iruka::nn {
 
@@ -29,6 +30,17 @@ int64_t count_elements(const TensorName& tensor, std::span<const int64_t> extent
 Array array_at(const BufferHandle& buffer, int64_t offset, Dtype dtype, const Dims& shape);
 /// The same of bytes that are copied.
 Array array_of(std::span<const uint8_t> bytes, Dtype dtype, const Dims& shape);
+
+/// Where a storage's bytes are.
+struct StorageMemory {
+  BufferHandle buffer;  ///< null where the file does not have them
+  int64_t offset = 0;   ///< bytes; a multiple of 16
+  uint64_t size = 0;
+};
+/// A view of a storage, with strides and offset in elements. Raises ValueError, which names the storage by `key`,
+/// where it would leave the storage.
+Array array_in_storage(const TensorName& tensor, const StorageMemory& memory, std::string_view key, Dtype dtype,
+                       std::span<const int64_t> shape, std::span<const int64_t> strides, int64_t offset);
 
 /// Raises ValueError where a byte of a bool array is neither 0 nor 1: code that reads it as a bool could do anything.
 void check_bools(const TensorName& tensor, std::span<const uint8_t> bytes);

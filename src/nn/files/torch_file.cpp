@@ -44,9 +44,6 @@ std::string_view folder_of_pickle(const ZipArchive& archive, const std::string& 
   std::string names;
   for (const ZipEntry& entry : archive.entries()) {
     constexpr size_t kShown = 100;
-    if (entry.name.ends_with("models/model.json") || entry.name.ends_with("serialized_exported_program.json")) {
-      raise_value_error(where, "is a program of torch.export, which cannot be read; export the network as ONNX");
-    }
     if (entry.name.ends_with(".npy")) raise_value_error(where, "is an archive of NumPy arrays; iruka.load reads it");
     if (names.size() < kShown) names += (names.empty() ? "" : ", ") + in_quotes(entry.name);
   }
@@ -62,13 +59,7 @@ void check_archive(const ZipArchive& archive, const std::string& folder, const s
                         "state_dict() with torch.save(), or export the network as ONNX");
     }
   }
-  const ZipEntry* const order = archive.find(folder + "byteorder");
-  if (!order) return;
-  const BufferHandle text = archive.unpack(*order);
-  const std::string_view found(static_cast<const char*>(text->data()), text->bytes());
-  if (found != "little") {
-    raise_value_error(where, "its byte order is " + in_quotes(found) + "; 'little' can be read");
-  }
+  check_byte_order(archive, folder, where);
 }
 
 /// The storage at `position` of an old file: its number of elements, and these.
@@ -134,6 +125,21 @@ void check_legacy_order(const Object& system, const std::string& where) {
 
 }  // namespace
 
+void check_byte_order(const ZipArchive& archive, const std::string& folder, const std::string& where) {
+  const ZipEntry* const order = archive.find(folder + "byteorder");
+  if (!order) return;
+  const BufferHandle text = archive.unpack(*order);
+  const std::string_view found(static_cast<const char*>(text->data()), text->bytes());
+  if (found != "little") {
+    raise_value_error(where, "its byte order is " + in_quotes(found) + "; 'little' can be read");
+  }
+}
+
+StorageMemory memory_of(const Input& input, const ZipArchive& archive, const ZipEntry& entry) {
+  if (entry.deflated) return {archive.unpack(entry), 0, entry.size};
+  return memory_at(input, entry.data, entry.size);
+}
+
 Value read_torch_zip(const Input& input) {
   const std::string& where = input.where();
   const ZipArchive archive(input.bytes(), where);
@@ -151,10 +157,7 @@ Value read_torch_zip(const Input& input) {
     if (!entry) raise_value_error(where, "the archive lacks the storage " + in_quotes(storage.key));
     check_size(where, storage, entry->size);
     const auto [found, is_new] = unpacked.try_emplace(entry);
-    if (is_new) {
-      found->second = entry->deflated ? StorageMemory{archive.unpack(*entry), 0, entry->size}
-                                      : memory_at(input, entry->data, entry->size);
-    }
+    if (is_new) found->second = memory_of(input, archive, *entry);
     table[i] = found->second;
   }
   return to_value(root, pickle.storages(), table, where);

@@ -6,7 +6,6 @@
 
 #include "iruka/device.h"
 #include "nn/files/input.h"
-#include "nn/files/tensor.h"
 
 namespace iruka::nn {
 namespace {
@@ -101,41 +100,13 @@ class Converter {
     const Storage& storage = storages_[view.storage];
     const StorageMemory& memory = table_[view.storage];
     if (!memory.buffer) tensor.refuse("uses the storage " + in_quotes(storage.key) + ", which the file lacks");
-    if (view.shape.size() != view.strides.size()) {
-      tensor.refuse("has " + std::to_string(view.shape.size()) + " extents and " + std::to_string(view.strides.size()) +
-                    " strides");
-    }
-    const int64_t count = count_elements(tensor, view.shape, view.dtype);
-    const Dims shape(view.shape.data(), static_cast<int>(view.shape.size()));
-    check_range(tensor, view, count, memory.size);
-    if (count == 0) return Array::empty(shape, view.dtype, cpu());
-    if (view.dtype == Dtype::bool_ && checked_bools_.emplace(memory.buffer.get(), memory.offset).second) {
+    const Array array =
+        array_in_storage(tensor, memory, storage.key, view.dtype, view.shape, view.strides, view.offset);
+    const bool has_bools = view.dtype == Dtype::bool_ && array.size() > 0;
+    if (has_bools && checked_bools_.emplace(memory.buffer.get(), memory.offset).second) {
       check_bools(tensor, {static_cast<const uint8_t*>(memory.buffer->data()) + memory.offset, memory.size});
     }
-    Dims strides(shape.size());
-    for (int i = 0; i < shape.size(); ++i) {
-      // Along an axis of one element no step is ever made; torch writes anything there.
-      strides[i] = shape[i] == 1 ? itemsize(view.dtype) : view.strides[static_cast<size_t>(i)] * itemsize(view.dtype);
-    }
-    return {memory.buffer, view.dtype, shape, std::move(strides), memory.offset + view.offset * itemsize(view.dtype)};
-  }
-
-  /// The last element must lie in the storage; 128 bits hold every sum of products here.
-  void check_range(const TensorName& tensor, const TensorView& view, int64_t count, uint64_t bytes) const {
-    if (view.offset < 0) tensor.refuse("has the negative offset " + std::to_string(view.offset));
-    __int128 last = view.offset;
-    for (size_t i = 0; i < view.shape.size(); ++i) {
-      if (view.strides[i] < 0) tensor.refuse("has the negative stride " + std::to_string(view.strides[i]));
-      if (count > 0) last += static_cast<__int128>(view.shape[i] - 1) * view.strides[i];
-    }
-    const auto elements = static_cast<__int128>(bytes / static_cast<uint64_t>(itemsize(view.dtype)));
-    if (count == 0 ? last <= elements : last < elements) return;
-    auto text = [](const std::vector<int64_t>& list) {
-      return to_string(Dims(list.data(), static_cast<int>(list.size())));
-    };
-    tensor.refuse("of shape " + text(view.shape) + ", strides " + text(view.strides) + " and offset " +
-                  std::to_string(view.offset) + " leaves its storage " + in_quotes(storages_[view.storage].key) +
-                  " of " + std::to_string(static_cast<int64_t>(elements)) + " elements");
+    return array;
   }
 
   void check_depth() const {

@@ -7,15 +7,10 @@
 
 #include "iruka/nn.h"
 #include "nn/files/pickle.h"
+#include "nn/files/tensor.h"
 
 namespace iruka::nn {
 
-/// Where a storage's bytes are.
-struct StorageMemory {
-  BufferHandle buffer;  ///< null where the file does not have them
-  int64_t offset = 0;   ///< bytes; a multiple of 16
-  uint64_t size = 0;
-};
 using StorageTable = std::vector<StorageMemory>;  ///< one for each of Pickle::storages
 
 /// Raises ValueError for a tensor that leaves its storage, objects that contain themselves or repeat others without

@@ -11,9 +11,11 @@ Value read_weights(const Input& input) {
     case FileFormat::safetensors: return read_safetensors(input);
     case FileFormat::torch_zip: return read_torch_zip(input);
     case FileFormat::torch_legacy: return read_torch_legacy(input);
+    case FileFormat::torch_program:
+      raise_value_error(input.where(), "is a program of torch.export, a graph of operators; load_model() reads it");
     case FileFormat::onnx: break;
   }
-  raise_value_error(input.where(), "is an ONNX model, a graph of operators; files of weights alone can be read");
+  raise_value_error(input.where(), "is an ONNX model, a graph of operators; load_model() reads it");
 }
 
 Value load_weights(const std::string& path) { return read_weights(Input::from_file("load_weights", path)); }
