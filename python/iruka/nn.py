@@ -150,8 +150,8 @@ def load(source, device: Device | str | int | None = None):
     source: a path, the file's bytes, or a file opened in binary mode, which is read to its end. The content decides
     which format it is. A `.safetensors` file gives a dict from name to array. A file of torch gives what torch.save()
     was given: a dict from name to array for a state_dict, else the dicts, lists, tuples, numbers and texts around it.
-    An ONNX model and a program of torch.export.save() give a Model, which is called with arrays. Arrays and models are on `device`, by default the default
-    one; arrays that shared memory in torch still do.
+    An ONNX model and a program of torch.export.save() give a Model, which is called with arrays. Arrays and models are
+    on `device`, by default the default one; arrays that shared memory in torch still do.
 
     Raises OSError for a file that cannot be read; ValueError for one that is damaged, has another format, or holds more
     than tensors, containers, numbers and texts, such as a whole module or a call of os.system, and for a model with

@@ -4,6 +4,7 @@ The line is written before the row runs and ended after it, so that the last one
 """
 
 import json
+import signal
 import sys
 import time
 import warnings
@@ -30,6 +31,7 @@ def outcome(call, expected, words):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     warnings.simplefilter("ignore")
     only = sys.argv[1:] or [""]
     for name, call, expected, words in ROWS:
