@@ -291,7 +291,8 @@ VECTORIZE_CALLS = {
     "NumPy's with text": (lambda: iruka.vectorize(lambda x: x, otypes="?x"), ValueError),
     "NumPy's with a wrong signature": (lambda: iruka.vectorize(lambda x: x, signature="(n"), ValueError),
     "NumPy's of nothing": (lambda: plus_one(np.ones(0)), (ValueError, RUNS)),
-    "NumPy's of objects": (lambda: plus_one(np.array([1, 2], object)), TypeError),
+    "NumPy's of objects": (lambda: plus_one(np.array([1, 2], object)), RUNS),
+    "NumPy's of strings": (lambda: plus_one(np.array(["1", "2"])), TypeError),
     "NumPy's that raises": (
         lambda: iruka.asnumpy(iruka.vectorize(raising)(np.arange(5))),  # a GPU's error comes with the wait
         KeyError if not ON_GPU else (KeyError, errors.DeviceError),
