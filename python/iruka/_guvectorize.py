@@ -232,6 +232,12 @@ class _Generalized(ArrayFunction):
         kept = [len(place) - len(names) for place, names in zip(places[self.nin :], self.layout[1], strict=True)]
         results = listed(out)
         moved = [_with_last(*each) for each in zip(arguments, places, strict=False)]
+        for each, place, count in zip(results or (), places[self.nin :], kept, strict=False):
+            shape = numpy.shape(each)
+            axes = place[len(place) - count :]
+            if any(not -len(shape) <= axis < len(shape) or shape[axis] != 1 for axis in axes):
+                raise ValueError(f"{self.__name__}(): with keepdims=True out has the extent 1 along the axes that the "
+                                 f"function takes, but its shape is {shape}")  # fmt: skip
         into = None if results is None else tuple(
             _with_last(each, place)[(..., *[0] * count)]
             for each, place, count in zip(results, places[self.nin :], kept, strict=True)

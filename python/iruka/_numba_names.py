@@ -35,7 +35,7 @@ CUDA = {
     "legacy_default_stream": "use iruka.cuda.Stream.null, or iruka.cuda.default_stream()",
     "per_thread_default_stream": "use iruka.cuda.Stream.ptds",
     "pinned": "use iruka.cuda.pinned_array(shape, dtype), whose memory is page-locked from the start",
-    "mapped": "use iruka.cuda.pinned_array, and iruka.cuda.to_device or copy_to_host to copy it",
+    "mapped": "use iruka.cuda.mapped_array(shape, dtype), and iruka.cuda.as_cuda_array(it) in kernels",
     "defer_cleanup": "memory goes back to iruka.get_default_memory_pool() without a cleanup",
     **dict.fromkeys(("open_ipc_array", "get_ipc_handle"), _ONE_PROCESS),
     "detect": "use iruka.show_config()",

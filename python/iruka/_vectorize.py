@@ -481,7 +481,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         try:
             return [asarray(each) for each in given]
         except builtins.TypeError as error:
-            warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
+            warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=3)
             return None
 
     def _loop(self, key: tuple) -> _Loop | None:
@@ -493,7 +493,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
                     raise TranslationError(f"otypes has {', '.join(map(str, outputs))}; kernels give numbers")
                 self._loops[key] = _Loop(self.pyfunc, key, outputs, self.pyfunc.__name__)
             except TranslationError as error:
-                warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
+                warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=3)
                 self._loops[key] = None
         return self._loops[key]
 

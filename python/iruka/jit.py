@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import sys
 import threading
 import types
@@ -149,6 +150,9 @@ class _Module(types.ModuleType):
 
     def __call__(self, *args, **kwargs):
         raise TypeError(JIT_IS_A_MODULE)
+
+    def __reduce__(self):
+        return importlib.import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Module

@@ -45,6 +45,11 @@ constexpr const char* kSynchronous =
     "; CUDA has only the functions with a mask of the threads, as in __shfl_down_sync(0xffffffff, x, 1)";
 constexpr const char* kNoTextures = "; there are no textures: give the array, and interpolate in the kernel";
 constexpr const char* kNoHost = "; a kernel cannot call CUDA's functions of the host";
+constexpr const char* kNoRandom = "; draw the numbers with iruka.random before the call, and give them as an array";
+constexpr const char* kGroups =
+    "; write #include <cooperative_groups.h> and namespace cg = cooperative_groups; for CUDA's groups of threads";
+constexpr const char* kNoPairs = "; there are no pairs of 16-bit numbers: write two float16 or bfloat16";
+constexpr const char* kConstants = "; write #include <math_constants.h>";
 constexpr const char* kHalf = "; write #include <cuda_fp16.h>, or the types float16 and bfloat16";
 constexpr NameAdvice kNameAdvice[] = {
     {"std", false, kNoStandardLibrary},
@@ -58,7 +63,10 @@ constexpr NameAdvice kNameAdvice[] = {
     {"math", false, kNoPrefix},
     {"malloc", false, kNoAllocation},
     {"free", false, kNoAllocation},
-    {"__shfl", true, kSynchronous},
+    {"__shfl", false, kSynchronous},
+    {"__shfl_up", false, kSynchronous},
+    {"__shfl_down", false, kSynchronous},
+    {"__shfl_xor", false, kSynchronous},
     {"__ballot", false, kSynchronous},
     {"__any", false, kSynchronous},
     {"__all", false, kSynchronous},
@@ -68,28 +76,43 @@ constexpr NameAdvice kNameAdvice[] = {
     {"cudaTextureObject_t", false, kNoTextures},
     {"cudaSurfaceObject_t", false, kNoTextures},
     {"texture", false, kNoTextures},
-    {"curand", true, "; draw the numbers with iruka.random before the call, and give them as an array"},
+    {"curandState", true, kNoRandom},
+    {"curand_", true, kNoRandom},
     {"wmma", false, "; iruka.matmul uses tensor cores; in a kernel they need CUDA's own headers, and a GPU"},
-    {"cooperative_groups", false, "; write #include <cooperative_groups.h>"},
-    {"cg", false, "; write #include <cooperative_groups.h> and namespace cg = cooperative_groups;"},
-    {"cuda", true, kNoHost},
-    {"half", true, kHalf},
-    {"__half", true, kHalf},
-    {"__nv_bfloat16", true, kHalf},
-    {"nv_bfloat16", true, kHalf},
+    {"cooperative_groups", false, kGroups},
+    {"cg", false, kGroups},
+    {"cudaM", true, kNoHost},
+    {"cudaF", true, kNoHost},
+    {"cudaG", true, kNoHost},
+    {"cudaD", true, kNoHost},
+    {"cudaS", true, kNoHost},
+    {"half2", false, kNoPairs},
+    {"__half2", false, kNoPairs},
+    {"__nv_bfloat162", false, kNoPairs},
+    {"__hadd2", false, kNoPairs},
+    {"__hmul2", false, kNoPairs},
+    {"__hfma2", false, kNoPairs},
+    {"half", false, kHalf},
+    {"__half", false, kHalf},
+    {"__nv_bfloat16", false, kHalf},
+    {"nv_bfloat16", false, kHalf},
     {"__float2half", true, kHalf},
+    {"__half2float", false, kHalf},
     {"__float2bfloat16", true, kHalf},
-    {"__bfloat162float", true, kHalf},
-    {"__hadd", true, kHalf},
-    {"__hmul", true, kHalf},
-    {"__hfma", true, kHalf},
-    {"__hsub", true, kHalf},
-    {"CUDART_", true, "; write #include <math_constants.h>"},
+    {"__bfloat162float", false, kHalf},
+    {"__hadd", false, kHalf},
+    {"__hmul", false, kHalf},
+    {"__hfma", false, kHalf},
+    {"__hsub", false, kHalf},
+    {"CUDART_PI", true, kConstants},
+    {"CUDART_INF", true, kConstants},
+    {"CUDART_NAN", true, kConstants},
     {"cuComplex", false, "; write #include <cuComplex.h>, or the type complex<float>"},
     {"cuFloatComplex", false, "; write #include <cuComplex.h>, or the type complex<float>"},
     {"cuDoubleComplex", false, "; write #include <cuComplex.h>, or the type complex<double>"},
-    {"make_cu", true, "; write #include <cuComplex.h>"},
-    {"cuC", true, "; write #include <cuComplex.h>"},
+    {"make_cuComplex", false, "; write #include <cuComplex.h>"},
+    {"make_cuFloatComplex", false, "; write #include <cuComplex.h>"},
+    {"make_cuDoubleComplex", false, "; write #include <cuComplex.h>"},
 };
 
 const char* advice_on_name(std::string_view name) {
@@ -98,10 +121,13 @@ const char* advice_on_name(std::string_view name) {
   return nullptr;
 }
 
+constexpr const char* kParts = "; write z.real() and z.imag(), and z = {re, im} to set them";
+
 /// Advice on what kernels do not have, by the words of Clang's and NVRTC's messages.
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"namespace \"std\" has no member", kNoStandardLibrary},
-    {"expected namespace name", "; write #include <cooperative_groups.h> for CUDA's groups of threads"},
+    {"no member named 'x' in 'complex<", kParts},
+    {"no member named 'y' in 'complex<", kParts},
     {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
     {"cannot use 'throw'", "; a kernel has no exceptions: a failed assert(...) is an error of the call"},
     {"operator new", kNoAllocation},
@@ -217,7 +243,8 @@ std::string advice_on_expression(const Diagnostic& error, std::span<const Diagno
 std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line) {
   const std::string_view message = error.message;
   const std::string_view name = unknown_name(message);
-  if (const char* advice = advice_on_name(name); advice && !name.empty()) return advice;
+  if (const char* advice = advice_on_name(name)) return advice;
+  if (has(message, "expected namespace name") && has(line, "cooperative_groups")) return kGroups;
   for (const auto& [words, advice] : kRefusals)
     if (has(message, words)) return advice;
   if (const std::string_view type = type_for(name); !type.empty())

@@ -68,7 +68,9 @@ std::string on_missing_header(std::string_view header, const Diagnostic& diagnos
     folders.insert(folders.end(), context.includes->folders.begin(), context.includes->folders.end());
   }
   if (is_standard(header))
-    words += "; a kernel has no standard headers: mathematical functions and integer types are there without";
+    words +=
+        "; a kernel has no standard headers but math.h, stdint.h and the like (docs/raw_kernels.md): mathematical "
+        "functions and integer types are there without";
   else if (folders.empty())
     words += "; options=('-I/folder',) names a folder to search, and preamble= takes functions of your own";
   std::string list;
@@ -85,8 +87,9 @@ std::string on_unknown_kernel(const ErrorContext& context) {
   const std::string* const code = context.text_of(kCodeFile);
   std::string list;
   for (const std::string& name : kernels_in(code ? *code : "")) list += (list.empty() ? "" : ", ") + name;
-  return list.empty() ? "; the code has no kernel: a function is one that is declared `__global__ void`"
-                      : "; the code's kernels are: " + list;
+  if (!list.empty()) return "; the code's kernels are: " + list;
+  const bool may_have_some = code && code->find("__global__") != code->npos;  // templates, or made by macros
+  return may_have_some ? "" : "; the code has no kernel: a function is one that is declared `__global__ void`";
 }
 
 std::string with_advice(const Diagnostic& diagnostic, std::span<const Diagnostic> notes, const ErrorContext& context) {

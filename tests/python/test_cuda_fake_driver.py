@@ -332,6 +332,9 @@ assert iruka.cuda.is_cuda_array(mapped)
 assert iruka.cuda.as_cuda_array(mapped[1:]).copy_to_host().tolist() == [[4, 5, 6, 7], [8, 9, 10, 11]]
 copy = iruka.asarray(mapped)  # as of any array of NumPy's
 assert copy.data.ptr != mapped.ctypes.data and copy.copy_to_host().tolist() == mapped.tolist()
+computed = mapped + 1
+assert type(computed) is np.ndarray and not iruka.cuda.is_cuda_array(computed)
+raises(ValueError, lambda: iruka.cuda.as_cuda_array(mapped.copy()), "not on a GPU")
 alive = weakref.ref(mapped)
 del mapped
 gc.collect()

@@ -179,6 +179,23 @@ def writes_an_input(x, y, out):
     x[:] = 2 * x
 
 
+def a_positional_output(x, y, out):
+    np.add(x, 1, out)
+
+
+def a_clipped_output(x, y, out):
+    np.clip(x, 0, 1, out)
+
+
+def nothing_takes_it(x, y, out):
+    out[:] = 1
+    x + 1
+
+
+def several_at_once(x, y, out):
+    out[:], out[0] = x * 2, 3
+
+
 def a_local_array(x, y, out):
     z = np.zeros(3)
     out[0] = (z * 2)[0]
@@ -200,6 +217,10 @@ def a_local_array(x, y, out):
         (a_condition, "an array that is computed is neither true nor false here; write a loop"),
         (two_targets, "one target; write a statement for each"),
         (writes_an_input, "this array is an input"),
+        (a_positional_output, r"an output among the arguments of add\(\) .* write out\[:\] = add"),
+        (a_clipped_output, r"an output among the arguments of clip\(\)"),
+        (nothing_takes_it, "an array that nothing takes; assign it"),
+        (several_at_once, "one by one: each in a statement of its own"),
         (a_local_array, r"\* takes numbers, not float64 array of shape \(3,\) and int64; write a loop"),
     ],
 )
@@ -322,6 +343,8 @@ def test_axes_of_several_results():
         (lambda x: inner(x, x, axis=0.5), TypeError, "integer"),
         (lambda x: inner(x, x, where=x > 0), TypeError, "unexpected keyword argument 'where'; it takes out=, axis="),
         (lambda x: inner(x, x[:1], axis=0), ValueError, "mismatch in its core dimension"),
+        (lambda x: inner(x, x, keepdims=True, out=np.zeros((3, 4))), ValueError, "keepdims=True out has .*\\(3, 4\\)"),
+        (lambda x: inner(x, x, keepdims=True, out=np.zeros((3, 0))), ValueError, "keepdims=True out has .*\\(3, 0\\)"),
     ],
 )
 def test_wrong_axes(call, kind, words):

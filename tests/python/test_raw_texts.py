@@ -162,6 +162,22 @@ def test_statements_that_only_gpus_take():
             kernel((1,), (1,), (iruka.zeros(1, "float32"), np.int32(1)))
 
 
+def test_advice_is_for_names_of_cuda_alone():
+    for name in ("half_width", "cuda_value", "cuCount", "make_cube", "curandm", "cgroup", "__halfway"):
+        with pytest.raises(CompileError) as error:
+            iruka.RawKernel(f'extern "C" __global__ void f(float* x) {{ x[0] = {name}; }}', "f").compile()
+        assert "; " not in str(error.value).split("error:")[1].split("\n")[0], name
+    code = '#include <cuComplex.h>\nextern "C" __global__ void f(cuFloatComplex* z) { z[0].x = 1; }'
+    with pytest.raises(CompileError, match=r"z\.real\(\)"):
+        iruka.RawKernel(code, "f").compile()
+    code = 'template <class T> __global__ void f(T* x) {}\nextern "C" __global__ void g(int*) {}'
+    with pytest.raises(CompileError, match="the code's kernels are: g"):
+        iruka.RawKernel(code, "h").compile()
+    with pytest.raises(CompileError) as error:
+        iruka.RawKernel("template <class T> __global__ void f(T* x) {}", "f<flot>").compile()
+    assert "has no kernel" not in str(error.value)
+
+
 def test_a_wrong_name_lists_the_kernels():
     code = 'extern "C" __global__ void first(int*) {}\n__global__ void second(float*) {}\nvoid __device__ helper() {}'
     with pytest.raises(CompileError, match="first, second") as error:
@@ -200,6 +216,16 @@ def test_too_little_dynamic_shared_memory_is_told_of(threads):
         y = x.copy()
         kernel((blocks,), (threads,), (y, np.int32(threads)), shared_mem=4 * threads)
         assert iruka.asnumpy(y[:blocks]).tolist() == iruka.asnumpy(x)[:blocks, ::-1].tolist()
+
+
+@pytest.mark.cpu_only
+def test_cooperative_launches_of_many_blocks():
+    blocks, threads = 20000, 32
+    x = iruka.arange(threads, dtype="float32")
+    code = "#include <cooperative_groups.h>\n" + REVERSE
+    kernel = iruka.RawKernel(code, "together", enable_cooperative_groups=True)
+    kernel((blocks,), (threads,), (x, np.int32(threads)), shared_mem=4 * threads)
+    assert iruka.asnumpy(x).tolist() == [*range(threads)][::-1]
 
 
 @pytest.mark.cpu_only

@@ -48,6 +48,13 @@ def _is_elementwise(function: Any) -> bool:
     return isinstance(function, numpy.ufunc) or any(function is each for each in others)
 
 
+def _most_inputs(function: Any) -> int:
+    """How many arguments an elementwise function has that are no outputs."""
+    if isinstance(function, numpy.ufunc):
+        return function.nin
+    return {abs: 1, numpy.round: 2, numpy.around: 2}.get(function, 3)
+
+
 def _as_argument(value: Value) -> Any:
     """A constant of Python's as it is, whose dtype adapts; of another number its type, which has a dtype."""
     return value.constant if type(value.constant) in (bool, int, float, complex) else value.type
@@ -105,6 +112,9 @@ class Calls(Expressions):
         if not isinstance(function, Hashable):
             self.refuse(node, f"{type(function).__name__} is no function")
         if _is_elementwise(function) and any(map(is_array, arguments)) and not keywords:
+            if len(arguments) > _most_inputs(function):
+                self.refuse(node, f"an output among the arguments of {function.__name__}() is not supported; "
+                                  f"write out[:] = {function.__name__}(...)")  # fmt: skip
             made = self.of_arrays(lambda *given: self.call(function, [*given], {}, node), arguments, node)
             if made is not None:
                 return made

@@ -365,6 +365,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
             self.refuse(node, "print() has no place in a kernel")
         value = self.value(node.value)
+        if isinstance(value.type, ArrayExpression):
+            self.refuse(node, "this computes an array that nothing takes; assign it, as out[:] = ...")
         if value.text:
             self.emit(f"(void)({value.text});")
 
@@ -472,6 +474,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             self.refuse(target, "a target with * is not supported; use indices")
         if len(items) != len(target.elts):
             self.refuse(node, f"{len(items)} values for {len(target.elts)} names")
+        if len(items) > 1 and any(isinstance(each.type, ArrayExpression) for each in items):
+            self.refuse(node, "arrays that are computed are assigned one by one: each in a statement of its own")
         for each, item in zip(target.elts, [self.snapshot(item) for item in items], strict=True):
             self.assign(each, item, node)
 

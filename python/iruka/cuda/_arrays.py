@@ -68,20 +68,18 @@ def pinned_array(shape, dtype=numpy.float64, strides=None, order: str = "C") -> 
 class MappedArray(numpy.ndarray):
     """A NumPy array whose memory kernels reach as well: mapped_array() makes it, as_cuda_array() gives it to them."""
 
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        if not _core.cuda_is_available():
-            raise AttributeError("without a GPU a mapped array is in ordinary memory")
-        interface = self.__array_interface__
-        return {name: interface[name] for name in ("shape", "typestr", "data", "strides")} | {"version": 3}
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array[()] if return_scalar else numpy.asarray(array)  # what NumPy computes is in memory of its own
 
 
 class _InterfaceOf:
-    """The device's side of a mapped array, which NumPy's side would hide: a NumPy array is copied to a GPU."""
+    """The device's side of a mapped array."""
 
     def __init__(self, array: MappedArray) -> None:
         self._array = array
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
+        interface = array.__array_interface__
+        own = {name: interface[name] for name in ("shape", "typestr", "data", "strides")}
+        self.__cuda_array_interface__ = own | {"version": 3}
 
 
 def mapped_array(
@@ -96,14 +94,17 @@ def mapped_array(
     """
     if order not in ("C", "F"):
         raise ValueError(f"mapped_array: order must be 'C' or 'F', not {order!r}")
+    if numpy.dtype(dtype).hasobject:
+        raise TypeError(f"mapped_array: an array of a device has numbers, not {numpy.dtype(dtype)}")
     made = pinned_array(shape, dtype, order=order).view(MappedArray)
-    if strides is not None and tuple(strides) != made.strides:
-        raise ValueError(f"mapped_array: strides {tuple(strides)} are not those of order {order!r}, {made.strides}")
+    if strides is not None and tuple(numpy.atleast_1d(strides)) != made.strides:
+        raise ValueError(f"mapped_array: strides {strides} are not those of order {order!r}, {made.strides}")
     return made
 
 
 def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> MappedArray:
     """A mapped array of the shape, dtype and order of another array."""
+    ary = ary if isinstance(ary, ndarray) else numpy.asarray(ary)
     order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
     return mapped_array(ary.shape, ary.dtype, order=order)
 

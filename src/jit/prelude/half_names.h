@@ -1,5 +1,5 @@
 // The numbers of CUDA's cuda_fp16.h and cuda_bf16.h as those of the prelude, with their functions of one number.
-// Arithmetic is in float and rounds once, as on a GPU.
+// Arithmetic is in float, that of __hfma in double.
 #pragma once
 
 #include "functions.h"

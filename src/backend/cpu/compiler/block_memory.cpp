@@ -98,9 +98,9 @@ void* take_memory(size_t bytes) noexcept {
 void fill_margin(std::byte* margin, size_t bytes) noexcept { std::fill_n(margin, bytes, kMarginByte); }
 
 void check_margin(const std::byte* margin, size_t bytes) noexcept {
-  size_t changed = 0;
-  for (size_t k = 0; k < bytes; ++k) changed += margin[k] != kMarginByte;
-  if (changed > 0)
+  unsigned changed = 0;
+  for (size_t k = 0; k < bytes; ++k) changed |= static_cast<unsigned>(margin[k] ^ kMarginByte);
+  if (changed)
     note_failed_assertion("the threads of a block write no further than shared_mem gives them dynamic shared memory",
                           "", 0, -1);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "iruka/error.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -48,11 +49,14 @@ void set_llvm_options() {
   }
 }
 
-/// The widest vectors that IRUKA_CPU_LEVEL allows, in bytes: 64 unless it names a lower level of the x86-64 psABI.
+/// The widest vectors that IRUKA_CPU_LEVEL allows, in bytes: those of a level of the x86-64 psABI.
 int allowed_vector_bytes() {
   const char* text = std::getenv("IRUKA_CPU_LEVEL");
   const std::string_view level = text ? text : "";
-  return level == "x86-64-v2" ? 16 : level == "x86-64-v3" ? 32 : 64;
+  if (level == "x86-64-v2") return 16;
+  if (level == "x86-64-v3") return 32;
+  if (level.empty() || level == "x86-64-v4") return 64;
+  throw DeviceError("IRUKA_CPU_LEVEL is '" + std::string(level) + "'; it may be x86-64-v2, x86-64-v3 or x86-64-v4");
 }
 
 bool needs_avx(llvm::StringRef feature) {

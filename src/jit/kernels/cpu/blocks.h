@@ -333,29 +333,34 @@ IRUKA_INLINE unsigned resume_units(Frame** waiting, unsigned count) {
   return left;
 }
 
-/// The bytes behind a block's dynamic shared memory that show whether its threads wrote beyond it. Most kernels whose
-/// launch gives too few bytes index no more than CUDA's default limit.
-IRUKA_INLINE size_t margin_bytes(const LaunchHead& head) {
+/// The bytes behind a block's dynamic shared memory that nothing else uses. Most kernels whose launch gives too few
+/// bytes index no more than CUDA's default limit. Of cooperative launches all blocks have memory at once.
+IRUKA_INLINE size_t margin_bytes(const LaunchHead& head, bool is_cooperative) {
   constexpr size_t kUsualLimit = 48 << 10, kLeast = 4 << 10;
   if (!iruka_has_dynamic()) return 64;
-  return head.dynamic_bytes + kLeast < kUsualLimit ? kUsualLimit - head.dynamic_bytes : kLeast;
+  const bool is_small = !is_cooperative && head.dynamic_bytes + kLeast < kUsualLimit;
+  return is_small ? kUsualLimit - head.dynamic_bytes : kLeast;
 }
+
+/// The bytes of the margin that show whether threads wrote beyond the memory: too few bytes for the elements of a block
+/// are those at the end.
+constexpr size_t kCheckedMargin = 256;
 
 /// Takes the memory of a block: its __shared__ variables, and others of so many bytes. False where there is none.
 IRUKA_INLINE bool take_block(Block& block, const unsigned char* arguments, size_t others) {
   const LaunchHead& head = *(const LaunchHead*)arguments;
-  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64;
+  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64, margin = margin_bytes(head, others > 0);
   block = {0, {}, {head.x, head.y, head.z}, nullptr, nullptr, arguments};
-  block.shared = (unsigned char*)iruka_take_memory(others + fixed + head.dynamic_bytes + margin_bytes(head));
+  block.shared = (unsigned char*)iruka_take_memory(others + fixed + head.dynamic_bytes + margin);
   if (!block.shared) return false;
   block.dynamic = block.shared + others + fixed;
-  if (iruka_has_dynamic()) iruka_fill_margin(block.dynamic + head.dynamic_bytes, margin_bytes(head));
+  if (iruka_has_dynamic()) iruka_fill_margin(block.dynamic + head.dynamic_bytes, kCheckedMargin);
   return true;
 }
 
 IRUKA_INLINE void check_block(const Block& block) {
   const LaunchHead& head = *(const LaunchHead*)block.parameters;
-  if (iruka_has_dynamic()) iruka_check_margin(block.dynamic + head.dynamic_bytes, margin_bytes(head));
+  if (iruka_has_dynamic()) iruka_check_margin(block.dynamic + head.dynamic_bytes, kCheckedMargin);
 }
 
 IRUKA_INLINE void set_index(Block& block, size_t k) {
