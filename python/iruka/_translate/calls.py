@@ -113,8 +113,10 @@ class Calls(Expressions):
             self.refuse(node, f"{type(function).__name__} is no function")
         if _is_elementwise(function) and any(map(is_array, arguments)) and not keywords:
             if len(arguments) > _most_inputs(function):
-                self.refuse(node, f"an output among the arguments of {function.__name__}() is not supported; "
-                                  f"write out[:] = {function.__name__}(...)")  # fmt: skip
+                name = getattr(function, "__name__", "a function")
+                self.refuse(
+                    node, f"an output among the arguments of {name}() is not supported; write out[:] = {name}(...)"
+                )
             made = self.of_arrays(lambda *given: self.call(function, [*given], {}, node), arguments, node)
             if made is not None:
                 return made
