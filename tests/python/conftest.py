@@ -2,8 +2,11 @@
 
 import os
 import secrets
+import signal
 import tempfile
 
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's background processes; tests interrupt kernels
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 _folder = None
 if "IRUKA_CACHE_DIR" not in os.environ:  # before the first import of iruka
     _folder = tempfile.TemporaryDirectory(prefix="iruka-tests-")
