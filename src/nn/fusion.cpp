@@ -180,6 +180,7 @@ class FusedKernel {
       ranks.push_back(rank);
     }
     std::vector<const Dims*> shapes;
+    shapes.reserve(inputs.arrays.size());
     for (const Array& x : inputs.arrays) shapes.push_back(&x.shape());
     inputs.shape = broadcast_shapes(shapes);
     for (Array& x : inputs.arrays) {

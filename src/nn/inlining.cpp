@@ -63,6 +63,7 @@ class Inliner {
     for (const auto& [name, value] : call.attributes) attributes[name] = value;
     const std::string prefix = function.name + "#" + std::to_string(++calls_) + "/";
     std::vector<Node> nodes;
+    nodes.reserve(function.nodes.size());
     for (const Node& node : function.nodes) nodes.push_back(renamed(node, names, attributes, prefix));
     for (size_t k = 0; k < function.outputs.size() && k < call.outputs.size(); ++k) {
       const std::string& inner = names[function.outputs[k]];

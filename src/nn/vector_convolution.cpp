@@ -198,6 +198,7 @@ class VectorConvolution {
     Results results = find_operator("Conv")->run(Call(convolution_, call.opset(), call.device(), inputs, {}, 2));
     if (!group_) return results;
     std::vector<Array> more;
+    more.reserve(group_->input_count());
     for (size_t k = 0; k < group_->input_count(); ++k) {
       more.push_back(k == place_ ? results[0] : call[3 + k - (k > place_ ? 1 : 0)]);
     }

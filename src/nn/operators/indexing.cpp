@@ -29,6 +29,7 @@ std::vector<AnyIndex> indices_of_places(const Call& call, const Array& x, const 
               to_string(x.shape()));
   }
   std::vector<AnyIndex> all;
+  all.reserve(static_cast<size_t>(x.ndim()));
   for (int axis = 0; axis < batch; ++axis) {
     all.emplace_back(arange(0, x.shape(axis), 1).reshape(ops::along_axis(last, axis, -1)));
   }
@@ -44,7 +45,7 @@ Results gather(const Call& call) {
 }
 
 Results gather_elements(const Call& call) {
-  Array x = call[0];
+  const Array& x = call[0];
   const Array& indices = call[1];
   const int axis = call.axis(call.integer("axis", 0), x.ndim());
   return {index(x, indices_along(indices, axis))};

@@ -27,6 +27,7 @@ Results gemm(const Call& call) {
 
 Results einsum_operator(const Call& call) {
   std::vector<Array> operands;
+  operands.reserve(call.count());
   for (size_t k = 0; k < call.count(); ++k) operands.push_back(call[k]);
   return {einsum(call.text("equation", ""), operands)};
 }

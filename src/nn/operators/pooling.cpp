@@ -102,7 +102,7 @@ Results adaptive_pool(const Call& call) {
   Dims shape{x.shape(0), x.shape(1)};
   Spatial in{1, 1, 1}, out{1, 1, 1};
   for (int k = 0; k < rank; ++k) {
-    const auto axis = static_cast<size_t>(3 - rank + k);
+    const size_t axis = 3 - static_cast<size_t>(rank) + static_cast<size_t>(k);
     in[axis] = x.shape(k + 2), out[axis] = size[static_cast<size_t>(k)];
     if (out[axis] < 0) out[axis] = in[axis];  // -1: as many as there are
     shape.push_back(out[axis]);

@@ -17,6 +17,7 @@ Results transpose(const Call& call) {
 
 Results concat(const Call& call) {
   std::vector<Array> parts;
+  parts.reserve(call.count());
   for (size_t k = 0; k < call.count(); ++k) parts.push_back(call[k]);
   return {concatenate(parts, call.integer("axis", 0))};
 }
@@ -98,6 +99,7 @@ Results pad_operator(const Call& call) {
   const std::vector<int64_t> pads =
       has_attributes ? call.integers("pads").value_or(std::vector<int64_t>()) : call.integers_of(1);
   std::vector<int64_t> axes;
+  axes.reserve(ndim);
   for (size_t axis = 0; axis < ndim; ++axis) axes.push_back(static_cast<int64_t>(axis));
   if (call.has(3)) axes = call.integers_of(3);
   if (pads.size() != 2 * axes.size()) {

@@ -131,6 +131,7 @@ struct Direction {
   /// The views of gates in (batch, gates * hidden).
   std::vector<Array> gates_of(const Array& x) const {
     std::vector<Array> gates;
+    gates.reserve(static_cast<size_t>(layer.gates));
     for (int64_t k = 0; k < layer.gates; ++k) gates.push_back(ops::cut(x, 1, k * layer.hidden, (k + 1) * layer.hidden));
     return gates;
   }

@@ -191,6 +191,7 @@ Results resize_operator(const Call& call) {
     for (int64_t axis : *given) axes.push_back(call.axis(axis, x.ndim()));
   }
   std::vector<AxisPlan> plans;
+  plans.reserve(axes.size());
   for (int axis : axes) plans.push_back({x.shape(axis), x.shape(axis), 1});
   const bool is_old = call.opset() < 11;  // without a region and sizes; scales are the second input
   Method method{call.text("mode", "nearest"),
