@@ -76,7 +76,25 @@ def test_programs_of_the_pages_run(page, tmp_path, monkeypatch):
     st.save_file({name: np.ones(shape, np.float32) for name, shape in weights.items()}, "net.safetensors")
     for name, file in (("net.pt", "state_dict.pt"), ("checkpoint.pt", "checkpoint.pt")):
         shutil.copy(ROOT / "tests" / "data" / "nn" / file, name)
-    run_blocks(page, {"data": image.imencode("png", iruka.array(picture))})
+    names = {"data": image.imencode("png", iruka.array(picture))}
+    if page == "docs/networks.md":
+        names |= networks()
+    run_blocks(page, names)
+
+
+def networks():
+    """The files and names that the programs of docs/networks.md use."""
+    onnx = pytest.importorskip("onnx")
+    head = '<ir_version: 8, opset_import: ["" : 17]> g (float[batch, 3, 224, 224] input) => '
+    one = head + "(float[batch, 3, 1, 1] scores) { scores = GlobalAveragePool(input) }"
+    two = (
+        head + "(float[batch, 3, 1, 1] a, float[batch, 3, 224, 224] b) { a = GlobalAveragePool(input) b = Neg(input) }"
+    )
+    onnx.save(onnx.parser.parse_model(one), "net.onnx")
+    shutil.copy(ROOT / "tests" / "data" / "nn" / "program.pt2", "net.pt2")
+    images = iruka.ones((2, 3, 224, 224), "float32")
+    detector = iruka.nn.load(onnx.parser.parse_model(two).SerializeToString())
+    return {"images": images, "detector": detector, "image": iruka.ones((2, 3, 6, 6), "float32")}
 
 
 class Finder(doctest.DocTestFinder):
