@@ -34,7 +34,7 @@ Results split_operator(const Call& call) {
   Results parts;
   int64_t begin = 0;
   for (int64_t part : extents) {
-    if (part < 0 || begin + part > extent) break;
+    if (part < 0 || part > extent - begin) break;
     parts.push_back(ops::cut(x, axis, begin, begin + part));
     begin += part;
   }
