@@ -9,6 +9,7 @@
 #include "nn/fusion.h"
 #include "nn/inlining.h"
 #include "nn/operators/operator.h"
+#include "nn/pointwise_table.h"
 #include "nn/program.h"
 #include "ops/functions.h"
 
@@ -290,17 +291,19 @@ void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::str
   }
 }
 
-/// Raises ValueError for a node whose graphs do not fit it.
-void check_control(const std::vector<Node>& nodes, const std::string& where) {
+/// Raises ValueError for a node whose graphs or attributes do not fit it.
+void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
-    if (const std::string problem = control_problem(node); !problem.empty()) {
+    std::string problem = control_problem(node);
+    if (problem.empty()) problem = pointwise_problem(node);
+    if (!problem.empty()) {
       const std::string& name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
       raise_value_error(where, "ONNX model: node " + in_quotes(name) + " (" + node.op + "): " + problem);
     }
     for (const auto& [name, attribute] : node.attributes) {
-      if (auto* graph = std::get_if<GraphHandle>(&attribute)) check_control((*graph)->nodes, where);
+      if (auto* graph = std::get_if<GraphHandle>(&attribute)) check_nodes((*graph)->nodes, where);
       if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-        for (const GraphHandle& graph : *list) check_control(graph->nodes, where);
+        for (const GraphHandle& graph : *list) check_nodes(graph->nodes, where);
       }
     }
   }
@@ -320,7 +323,7 @@ void check_operators(const Graph& graph, const std::string& where) {
 Graph simplified(Graph graph, const std::string& where) {
   inline_functions(graph, where);
   check_operators(graph, where);
-  check_control(graph.nodes, where);
+  check_nodes(graph.nodes, where);
   const auto opset = graph.opsets.find("");
   if (opset != graph.opsets.end() && (opset->second < kOldestOpset || opset->second > kNewestOpset)) {
     raise_value_error(where, "ONNX model: it uses version " + std::to_string(opset->second) +

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "nn/files/input.h"
+
 namespace iruka::nn {
 namespace {
 
@@ -76,6 +78,13 @@ Window attributes_of(const Call& call, const Reader& reader, const std::vector<i
   return window;
 }
 
+void check_mode(const Call& call, const std::string& mode) {
+  for (const char* known : {"", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}) {
+    if (mode == known) return;
+  }
+  call.fail("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, not " + in_quotes(mode));
+}
+
 /// Divides all margins of an axis before and behind it.
 void divide_margins(const Call& call, const std::string& mode, int64_t all, int64_t& before, int64_t& behind) {
   all = std::max<int64_t>(all, 0);
@@ -117,6 +126,7 @@ Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& k
   window.in = reader.extents();
   const std::string mode = call.text("auto_pad", "NOTSET");
   const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER", rounds_up = call.integer("ceil_mode", 0) != 0;
+  check_mode(call, mode);
   if (mode == "NOTSET" || mode.empty()) reader.take_pads(window);
   for (size_t axis = reader.first(); axis < 3; ++axis) {
     const int64_t in = window.in[axis], stride = window.stride[axis];
@@ -146,6 +156,7 @@ Window transposed_window_of(const Call& call, const Array& x, const std::vector<
   reader.take("output_padding", more, 0);
   const std::string mode = call.text("auto_pad", "NOTSET");
   const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  check_mode(call, mode);
   auto shape = call.integers("output_shape");
   if (shape && std::ssize(*shape) == reader.rank() + 2) shape->erase(shape->begin(), shape->begin() + 2);
   if (shape) reader.take("output_shape", *shape, wanted, 1);
