@@ -2,6 +2,9 @@
 
 import ctypes
 import mmap
+import os
+import signal
+import threading
 
 import numpy as np
 import onnx
@@ -158,6 +161,19 @@ def test_sequences_of_different_lengths():
         model(np.ones(400000, np.float32), np.ones(3, np.float32))
 
 
+def test_an_endless_loop_is_interrupted():
+    model = load([node("Loop", ["", "", "x"], ["y"], body=loop_body("c2", "s2"))], ["x"], ["y"])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model(ONES)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
 # Recurrent layers.
 
 BAD_STATES = {
@@ -303,3 +319,87 @@ def test_parts_whose_sum_overflows():
     model = load([node("Split", ["x", "s"], list("abcd"))], ["x"], ["a"], s=np.array([1, most, most, 11]))
     with pytest.raises(ValueError, match="do not make 4 outputs"):
         model(np.ones(10, np.float32))
+
+
+# Attributes and numbers that mean nothing.
+
+BAD_ATTRIBUTES = [
+    (node("LeakyRelu", ["x"], ["y"], alpha=2), "'alpha' must be a number"),
+    (node("Gelu", ["x"], ["y"], approximate=1), "'approximate' must be a text"),
+    (node("Gelu", ["x"], ["y"], approximate="cubic"), "approximate must be none or tanh, not 'cubic'"),
+    (node("Mod", ["x", "x"], ["y"], fmod=1.0), "'fmod' must be an integer"),
+    (node("BitShift", ["x", "x"], ["y"], direction="UP"), "direction must be LEFT or RIGHT, not 'UP'"),
+]
+
+
+@pytest.mark.parametrize("made, message", BAD_ATTRIBUTES)
+def test_attributes_of_pointwise_operators(made, message):
+    for nodes in ([made], [node("Neg", ["x"], ["p"]), made]):
+        with pytest.raises(ValueError, match=f"node 'y' .{made.op_type}.*{message}"):
+            load(nodes, ["x"], ["y"])
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "Conv", "ConvTranspose"])
+def test_an_unknown_margin(op):
+    inputs = ["x"] if op == "AveragePool" else ["x", "w"]
+    model = load(
+        [node(op, inputs, ["y"], kernel_shape=[2], auto_pad="SAME")], ["x"], ["y"], w=np.ones((1, 1, 2), np.float32)
+    )
+    with pytest.raises(ValueError, match="auto_pad must be NOTSET.*'SAME'"):
+        model(np.ones((1, 1, 3), np.float32))
+
+
+@pytest.mark.parametrize("numbers", [(0, 5, 0), (0, 1e30, 1), (0, np.nan, 1), (0, np.inf, 1)])
+def test_a_range_without_end(numbers):
+    model = load([node("Range", list("abc"), ["y"])], [value(x, TensorProto.DOUBLE, []) for x in "abc"], ["y"])
+    with pytest.raises(ValueError, match="is no range of numbers"):
+        model(*(np.array(x, np.float64) for x in numbers))
+
+
+def test_a_negative_scale_of_attention():
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.normal(size=(1, 1, 2, 3)).astype(np.float32) for _ in range(3))
+    model = load([node("Attention", ["q", "k", "v"], ["y"], scale=-1.5)], list("qkv"), ["y"], opset=23)
+    weights = np.exp(-1.5 * q @ k.swapaxes(2, 3))
+    np.testing.assert_allclose(run(model, q, k, v), weights / weights.sum(-1, keepdims=True) @ v, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("batch", [-1, 2, 2**40])
+def test_batch_axes_of_indices(batch):
+    model = load([node("GatherND", ["x", "i"], ["y"], batch_dims=batch)], ["x", value("i", TensorProto.INT64)], ["y"])
+    with pytest.raises(ValueError, match=f"batch_dims is {batch}"):
+        model(np.ones((1, 3), np.float32), np.zeros((1, 1), np.int64))
+
+
+@pytest.mark.parametrize(
+    "shape, wanted, kept",
+    [((0, 3, 4), (0, 12), [0, -1]), ((0, 3, 4), (0, 2, 6), [0, 2, -1]), ((2, 0, 4), (2, 0), [0, -1])],
+)
+def test_the_unknown_extent_of_an_empty_batch(shape, wanted, kept):
+    model = load([node("Reshape", ["x", "s"], ["y"])], ["x"], ["y"], s=np.array(kept))
+    assert run(model, np.ones(shape, np.float32)).shape == wanted
+
+
+def test_the_unknown_extent_of_nothing():
+    model = load([node("Reshape", ["x", "s"], ["y"], allowzero=1)], ["x"], ["y"], s=np.array([0, -1]))
+    with pytest.raises(ValueError):
+        model(np.ones((0, 3), np.float32))
+
+
+def test_a_module_flattens_an_empty_batch():
+    module = nn.Sequential(nn.Flatten(), nn.Linear(12, 2))
+    assert module(iruka.ones((0, 3, 4), dtype="float32")).shape == (0, 2)
+
+
+def test_a_function_of_another_version():
+    function = helper.make_function(
+        "d", "F", ["a"], ["b"], [node("Softmax", ["a"], ["b"], axis=1)], [helper.make_opsetid("", 12)]
+    )
+    proto = helper.make_model(
+        graph([node("F", ["x"], ["y"], domain="d")], ["x"], ["y"]),
+        opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("d", 1)],
+        functions=[function],
+    )
+    proto.ir_version = 10
+    with pytest.raises(ValueError, match="function 'F' uses version 12 of the operator set, but the model 18"):
+        nn.load(proto.SerializeToString(), device="cpu")

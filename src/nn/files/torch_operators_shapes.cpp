@@ -175,7 +175,8 @@ Names split(TorchCall& call) {
   Integers extents;
   bool are_known = true;
   for (size_t k = 0; k < call.result_count(); ++k) {
-    if (x.ndim() == 0 || call.result(k).ndim() != x.ndim()) call.fail("the parts must have the axes of the whole, one at least");
+    if (x.ndim() == 0 || call.result(k).ndim() != x.ndim())
+      call.fail("the parts must have the axes of the whole, one at least");
     extents.push_back(call.result(k).extent(axis));
     are_known &= extents.back() >= 0;
   }
