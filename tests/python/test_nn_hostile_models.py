@@ -403,3 +403,11 @@ def test_a_function_of_another_version():
     proto.ir_version = 10
     with pytest.raises(ValueError, match="function 'F' uses version 12 of the operator set, but the model 18"):
         nn.load(proto.SerializeToString(), device="cpu")
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+@pytest.mark.parametrize("pads", [(2**63 - 1, 2**63 - 1), (2**63 - 1, 0), (-(2**63), -(2**63)), (0, 2**62)])
+def test_pads_that_overflow(mode, pads):
+    model = load([node("Pad", ["x", "p"], ["y"], mode=mode)], ["x"], ["y"], opset=19, p=np.array(pads))
+    with pytest.raises(ValueError, match="a pad of axis 0 is"):
+        model(np.ones(3, np.float32))
