@@ -78,6 +78,7 @@ class Fusion {
           if (maker == makers_.end() || group.contains(maker->second)) continue;
           if (!is_pointwise(graph_.nodes[maker->second]) || outputs_.contains(input)) continue;
           if (!std::ranges::all_of(users_[input], [&](size_t user) { return group.contains(user); })) continue;
+          if (is_by_channel_somewhere(input)) continue;
           group.insert(maker->second);
           if (inputs_of(group).size() > kMostInputs) {
             group.erase(maker->second);
@@ -90,23 +91,62 @@ class Fusion {
     return group;
   }
 
-  std::vector<std::string> inputs_of(const std::set<size_t>& group) const {
-    std::vector<std::string> inputs;
+  static bool is_by_channel(const Node& node, size_t place) {
+    const PointwiseRow* const row = place > 0 ? find_pointwise(node.op) : nullptr;
+    return row && row->is_by_channel;
+  }
+  /// Whether some node takes the value's elements as numbers for channels, which a group does of its inputs alone.
+  bool is_by_channel_somewhere(const std::string& value) {
+    return std::ranges::any_of(users_[value], [&](size_t user) {
+      const std::vector<std::string>& inputs = graph_.nodes[user].inputs;
+      return is_by_channel(graph_.nodes[user], 1) && std::find(inputs.begin() + 1, inputs.end(), value) != inputs.end();
+    });
+  }
+
+  /// An input of a group: a value of the graph around it, and the name that it has within the group.
+  struct GroupInput {
+    std::string value, name;
+    bool is_by_channel;
+  };
+
+  /// A value is an input for each way of its use: element by element, and as numbers for channels, once for each node,
+  /// as the axis of channels depends on the node.
+  std::vector<GroupInput> inputs_of(const std::set<size_t>& group) const {
+    std::vector<GroupInput> inputs;
     for (const size_t member : group) {
-      for (const std::string& input : graph_.nodes[member].inputs) {
-        const auto maker = makers_.find(input);
-        const bool is_inside = maker != makers_.end() && group.contains(maker->second);
-        if (!input.empty() && !is_inside && std::ranges::find(inputs, input) == inputs.end()) inputs.push_back(input);
+      const Node& node = graph_.nodes[member];
+      for (size_t place = 0; place < node.inputs.size(); ++place) {
+        const std::string& value = node.inputs[place];
+        const auto maker = makers_.find(value);
+        if (value.empty() || (maker != makers_.end() && group.contains(maker->second))) continue;
+        if (is_by_channel(node, place)) {
+          inputs.push_back({value, channel_name(member, place), true});
+        } else if (std::ranges::none_of(inputs, [&](const GroupInput& input) { return input.name == value; })) {
+          inputs.push_back({value, value, false});
+        }
       }
     }
     return inputs;
   }
+  std::string channel_name(size_t member, size_t place) const {
+    std::string name = graph_.nodes[member].outputs[0] + ".channel" + std::to_string(place);
+    while (users_.contains(name) || makers_.contains(name)) name += "'";
+    return name;
+  }
 
   Node fused(const std::set<size_t>& group) {
-    Node node{kFused, kOwnDomain, "", inputs_of(group), graph_.nodes[*group.rbegin()].outputs, {}};
+    Node node{kFused, kOwnDomain, "", {}, graph_.nodes[*group.rbegin()].outputs, {}};
     Graph body;
-    for (const std::string& input : node.inputs) body.inputs.push_back({input, {}, {}});
+    for (const GroupInput& input : inputs_of(group)) {
+      node.inputs.push_back(input.value);
+      body.inputs.push_back({input.name, {}, {}});
+    }
     for (const size_t member : group) {
+      std::vector<std::string>& inputs = graph_.nodes[member].inputs;
+      for (size_t place = 0; place < inputs.size(); ++place) {
+        if (!inputs[place].empty() && is_by_channel(graph_.nodes[member], place))
+          inputs[place] = channel_name(member, place);
+      }
       node.name += (node.name.empty() ? "" : "+") + graph_.nodes[member].op;
       body.nodes.push_back(std::move(graph_.nodes[member]));
     }

@@ -12,7 +12,9 @@ constexpr size_t kMostNodes = size_t{1} << 20;
 
 class Inliner {
  public:
-  Inliner(const std::vector<Function>& functions, const std::string& where) : where_(where) {
+  Inliner(const std::vector<Function>& functions, const std::map<std::string, int64_t>& opsets,
+          const std::string& where)
+      : opsets_(opsets), where_(where) {
     for (const Function& function : functions) functions_[{function.domain, function.name}] = &function;
   }
 
@@ -50,6 +52,7 @@ class Inliner {
 
   /// The function's nodes with the values and attributes of the call.
   std::vector<Node> called(const Function& function, const Node& call) {
+    check_version(function);
     Names names;
     for (size_t k = 0; k < function.inputs.size(); ++k) {
       names[function.inputs[k]] = k < call.inputs.size() ? call.inputs[k] : "";
@@ -72,6 +75,14 @@ class Inliner {
       }
     }
     return nodes;
+  }
+
+  /// The function's nodes run as the model's own, which may mean something else by other versions.
+  void check_version(const Function& function) const {
+    const auto own = function.opsets.find(""), outer = opsets_.find("");
+    if (own == function.opsets.end() || outer == opsets_.end() || own->second == outer->second) return;
+    refuse("its function " + in_quotes(function.name) + " uses version " + std::to_string(own->second) +
+           " of the operator set, but the model " + std::to_string(outer->second));
   }
 
   Node renamed(Node node, Names& names, const Attributes& attributes, const std::string& prefix) {
@@ -119,6 +130,7 @@ class Inliner {
   [[noreturn]] void refuse(const std::string& problem) const { raise_value_error(where_, "ONNX model: " + problem); }
 
   std::map<std::pair<std::string, std::string>, const Function*> functions_;
+  const std::map<std::string, int64_t>& opsets_;
   const std::string& where_;
   int calls_ = 0;
   size_t nodes_ = 0;
@@ -128,7 +140,7 @@ class Inliner {
 
 void inline_functions(Graph& graph, const std::string& where) {
   if (graph.functions.empty()) return;
-  Inliner inliner(graph.functions, where);
+  Inliner inliner(graph.functions, graph.opsets, where);
   graph.nodes = inliner.inlined(std::move(graph.nodes));
   graph.functions.clear();
 }

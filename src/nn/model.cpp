@@ -14,9 +14,12 @@
 namespace iruka::nn {
 
 struct Model::State {
-  State(const Graph& graph, Device& device) : program(graph, graph.opsets, device) {}
+  State(const Graph& graph, Device& device) : program(graph, graph.opsets, device) {
+    program.collect_constants(constants);
+  }
 
   Program program;
+  std::set<const Buffer*> constants;  ///< which no output may share
   std::vector<ModelTensor> inputs, outputs;
 };
 
@@ -92,13 +95,13 @@ std::vector<Array> checked(const Model::State& state, std::span<const Array> inp
 std::vector<Array> own_outputs(const Model::State& state, std::span<const Array> inputs, std::vector<Array> outputs) {
   std::set<const Buffer*> taken;
   for (const Array& input : inputs) taken.insert(input.buffer().get());
-  for (const auto& [name, array] : state.program.graph().initializers) taken.insert(array.buffer().get());
   for (Array& output : outputs) {
     if (!output.valid()) throw ValueError("nn.Model: a node leaves out what is an output of the model");
     output = output.to_device(state.program.device());
     const bool is_own = output.is_c_contiguous() && output.writable() &&
                         output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
-    if (!taken.insert(output.buffer().get()).second || !is_own) output = output.copy();
+    const bool is_constant = state.constants.contains(output.buffer().get());
+    if (!taken.insert(output.buffer().get()).second || is_constant || !is_own) output = output.copy();
   }
   return outputs;
 }

@@ -49,7 +49,7 @@ bool PointwiseGroup::is_by_channel(size_t input) const {
   for (size_t k = 0; k < rows_.size(); ++k) {
     const std::vector<std::string>& names = body_->nodes[k].inputs;
     for (size_t place = 1; rows_[k]->is_by_channel && place < names.size(); ++place) {
-      if (number(names[place]) == input) return true;
+      if (!names[place].empty() && number(names[place]) == input) return true;
     }
   }
   return false;

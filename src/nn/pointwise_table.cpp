@@ -1,10 +1,12 @@
 #include "nn/pointwise_table.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <string_view>
 
 #include "core/once.h"
+#include "nn/files/input.h"
 #include "nn/files/onnx_tensor.h"
 #include "nn/fusion.h"
 
@@ -77,6 +79,7 @@ const PointwiseRow kRows[] = {
     {"Equal", "$0 == $1", kBool},
     {"Erf", "erf($0)"},
     {"Exp", "exp($0)"},
+    {"Expm1", "expm1($0)"},
     {"Floor", "floor($0)"},
     {"Gelu", "", kFirst, "", false, false, gelu_text},
     {"Greater", "$0 > $1", kBool},
@@ -90,6 +93,7 @@ const PointwiseRow kRows[] = {
     {"Less", "$0 < $1", kBool},
     {"LessOrEqual", "$0 <= $1", kBool},
     {"Log", "log($0)"},
+    {"Log1p", "log1p($0)"},
     {"Max", "maximum($0, $1)", kFirst, "", true},
     {"Mean", "wrapping_add($0, $1)", kFirst, "", true},
     {"Min", "minimum($0, $1)", kFirst, "", true},
@@ -139,6 +143,43 @@ const PointwiseRow* find_pointwise(const std::string& op) {
 
 const char* pointwise_text(const PointwiseRow& row, const Node& node) {
   return row.variant ? row.variant(node) : row.text;
+}
+
+namespace {
+
+/// What an attribute must be and is not; null where it is, or where no operator here knows it.
+const char* lacking_kind(const PointwiseRow& row, std::string_view name, const Attribute& attribute) {
+  constexpr std::string_view kTexts[] = {"approximate", "direction"};
+  constexpr std::string_view kIntegers[] = {"detect_negative", "detect_positive", "fmod", "to"};
+  if (std::ranges::find(kTexts, name) != std::end(kTexts)) {
+    return std::holds_alternative<std::string>(attribute) ? nullptr : "a text";
+  }
+  if (std::ranges::find(kIntegers, name) != std::end(kIntegers)) {
+    return std::holds_alternative<int64_t>(attribute) ? nullptr : "an integer";
+  }
+  const bool is_number = std::string_view(row.defaults).find(std::string(name) + "=") != std::string_view::npos;
+  return is_number && !std::holds_alternative<float>(attribute) ? "a number" : nullptr;
+}
+
+}  // namespace
+
+std::string pointwise_problem(const Node& node) {
+  const PointwiseRow* const row = find_pointwise(node.op);
+  if (!row) return {};
+  for (const auto& [name, attribute] : node.attributes) {
+    if (const char* kind = lacking_kind(*row, name, attribute)) {
+      return "the attribute " + in_quotes(name) + " must be " + kind;
+    }
+  }
+  const std::string approximate = text_attribute(node, "approximate", "none");
+  if (node.op == "Gelu" && approximate != "none" && approximate != "tanh") {
+    return "approximate must be none or tanh, not " + in_quotes(approximate);
+  }
+  const std::string direction = text_attribute(node, "direction", "");
+  if (node.op == "BitShift" && direction != "LEFT" && direction != "RIGHT") {
+    return "direction must be LEFT or RIGHT, not " + in_quotes(direction);
+  }
+  return {};
 }
 
 float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name) {

@@ -26,6 +26,8 @@ struct PointwiseRow {
 const PointwiseRow* find_pointwise(const std::string& op);
 /// The text for a node of a row; null where there is none.
 const char* pointwise_text(const PointwiseRow& row, const Node& node);
+/// What an attribute has that the operator cannot mean, as a text; empty where there is nothing.
+std::string pointwise_problem(const Node& node);
 /// A number among a node's attributes, or its default.
 float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name);
 

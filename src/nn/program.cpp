@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 
 #include "core/device.h"
 #include "nn/files/input.h"
@@ -115,6 +114,22 @@ Program::Step Program::make_step(const Node& node, std::map<std::string, int>& n
     step.outputs.push_back(name.empty() ? -1 : value_count_++);
   }
   return step;
+}
+
+void Program::collect_constants(std::set<const Buffer*>& buffers) const {
+  for (const Constant& constant : constants_) {
+    buffers.insert(constant.host.buffer().get());
+    buffers.insert(constant.device.buffer().get());
+  }
+  for (const Step& step : steps_) {
+    for (const auto& [name, attribute] : step.node->attributes) {
+      if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
+      if (auto* list = std::get_if<std::vector<Array>>(&attribute)) {
+        for (const Array& array : *list) buffers.insert(array.buffer().get());
+      }
+    }
+    for (const auto& program : step.graphs) program->collect_constants(buffers);
+  }
 }
 
 void Program::find_dead_values() {

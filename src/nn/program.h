@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class Program {
   /// Places of the captured values among the inputs of the node that has this graph.
   const std::vector<size_t>& captured_inputs() const { return captured_inputs_; }
   const Graph& graph() const { return graph_; }
+  /// Adds the buffers of all constants, those of the graphs of nodes included.
+  void collect_constants(std::set<const Buffer*>& buffers) const;
   Device& device() const { return *device_; }
 
   Program(const Program&) = delete;

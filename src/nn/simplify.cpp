@@ -9,6 +9,7 @@
 #include "nn/fusion.h"
 #include "nn/inlining.h"
 #include "nn/operators/operator.h"
+#include "nn/pointwise_table.h"
 #include "nn/program.h"
 #include "ops/functions.h"
 
@@ -158,6 +159,7 @@ class Simplifier {
       const Array* const array = constant(node.inputs[k]);
       if (!array || array->ndim() != 1) return false;
       numbers.push_back(array->astype(Dtype::float64));
+      if (numbers.back().size() != numbers[0].size()) return false;
     }
     const auto* epsilon = get<float>(node, "epsilon");
     const Array scale =
@@ -178,10 +180,15 @@ class Simplifier {
     Node& maker = graph_.nodes[found->second];
     const bool is_gemm = maker.op == "Gemm";
     if (!maker.domain.empty() || (!is_gemm && maker.op != "Conv" && maker.op != "ConvTranspose")) return false;
+    if (maker.inputs.size() < 2) return false;
     const Array* const weight = constant(maker.inputs[1]);
     const bool has_bias = maker.inputs.size() > 2 && !maker.inputs[2].empty();
     const Array* const bias = has_bias ? constant(maker.inputs[2]) : nullptr;
     if (!weight || (has_bias && !bias)) return false;
+    if (is_gemm ? weight->ndim() != 2 : weight->ndim() < 3) return false;
+    if (bias && bias->shape() != scale.shape()) return false;
+    // Products of narrow floats may overflow, where the numbers of the two nodes do not.
+    if (weight->dtype() != Dtype::float32 && weight->dtype() != Dtype::float64) return false;
     const auto *transposed = get<int64_t>(maker, "transB"), *group = get<int64_t>(maker, "group");
     const auto* beta = get<float>(maker, "beta");
     if (is_gemm && beta && *beta != 1) return false;
@@ -284,6 +291,24 @@ void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::str
   }
 }
 
+/// Raises ValueError for a node whose graphs or attributes do not fit it.
+void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
+  for (const Node& node : nodes) {
+    std::string problem = control_problem(node);
+    if (problem.empty()) problem = pointwise_problem(node);
+    if (!problem.empty()) {
+      const std::string& name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
+      raise_value_error(where, "ONNX model: node " + in_quotes(name) + " (" + node.op + "): " + problem);
+    }
+    for (const auto& [name, attribute] : node.attributes) {
+      if (auto* graph = std::get_if<GraphHandle>(&attribute)) check_nodes((*graph)->nodes, where);
+      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
+        for (const GraphHandle& graph : *list) check_nodes(graph->nodes, where);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_operators(const Graph& graph, const std::string& where) {
@@ -298,6 +323,7 @@ void check_operators(const Graph& graph, const std::string& where) {
 Graph simplified(Graph graph, const std::string& where) {
   inline_functions(graph, where);
   check_operators(graph, where);
+  check_nodes(graph.nodes, where);
   const auto opset = graph.opsets.find("");
   if (opset != graph.opsets.end() && (opset->second < kOldestOpset || opset->second > kNewestOpset)) {
     raise_value_error(where, "ONNX model: it uses version " + std::to_string(opset->second) +

@@ -1,6 +1,7 @@
 #include "nn/vector_convolution.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -74,10 +75,27 @@ struct Plan {
   bool fits = true;
 };
 
+/// Whether the kernel's 32-bit places of an axis, those in its margins included, do not overflow.
+bool are_places_small(const Window& window, size_t axis) {
+  const int64_t reach = window.kernel[axis] * window.dilation[axis];
+  const int64_t steps = (window.out[axis] + 1) * window.stride[axis];
+  return window.in[axis] + std::abs(window.before[axis]) + std::abs(window.behind[axis]) + 2 * reach + steps <
+         INT32_MAX / 2;
+}
+
 Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t channels, int64_t outputs,
              const Registers& registers) {
   Plan plan;
   plan.window = window;
+  const auto product = [](std::initializer_list<int64_t> factors) {
+    double all = 1;
+    for (const int64_t factor : factors) all *= static_cast<double>(factor);
+    return all;
+  };
+  plan.fits = window.rank <= 2 && are_places_small(window, 1) && are_places_small(window, 2) &&
+              product({images, groups, outputs, window.out[1], window.out[2]}) < INT32_MAX &&
+              product({images, groups, channels, window.in[1], window.in[2]}) < INT32_MAX;
+  if (!plan.fits) return plan;
   Convolution& conv = plan.conv;
   conv.groups = static_cast<int32_t>(groups), conv.channels = static_cast<int32_t>(channels);
   conv.outputs = static_cast<int32_t>(outputs);
@@ -92,27 +110,27 @@ Plan plan_of(const Window& window, int64_t images, int64_t groups, int64_t chann
     conv.phases[axis] = std::min(reach + 1, conv.stride[axis]);
     quotient[axis] = reach / conv.stride[axis];
   }
-  const int64_t columns = conv.out[1] + quotient[1], phases = conv.phases[0] * conv.phases[1];
+  const int64_t columns = conv.out[1] + quotient[1];
   const int64_t lanes = registers.lanes, in_row = (conv.out[1] + lanes - 1) / lanes;
   const bool has_rows = in_row * lanes <= columns;
   const auto vectors_of = [&](int64_t rows) {
     return has_rows ? rows * in_row : ((rows - 1) * columns + conv.out[1] + lanes - 1) / lanes;
   };
   const auto bytes_of = [&](int64_t rows) {
-    const int64_t copy = channels * phases * (rows + quotient[0]) * columns + 2 * lanes;
-    return 4 * (copy + registers.block * vectors_of(rows) * lanes + channels * conv.kernel[0] * conv.kernel[1]);
+    return 4 * (product({channels, conv.phases[0], conv.phases[1], rows + quotient[0], columns}) +
+                product({2 + registers.block * vectors_of(rows), lanes}) +
+                product({channels, conv.kernel[0], conv.kernel[1]}));
   };
   int64_t rows = std::min<int64_t>(conv.out[0], kMostRows);
   while (rows > 1 && bytes_of(rows) > kWantedBytes) --rows;
   const int64_t parts = (conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1);
   if (parts > 0) rows = (conv.out[0] + parts - 1) / parts;
-  plan.bytes = bytes_of(rows);
-  plan.fits = window.rank <= 2 && plan.bytes <= kMostBytes &&
-              images * groups * outputs * window.out_size() < INT32_MAX &&
-              images * groups * channels * window.in_size() < INT32_MAX;
+  plan.fits = bytes_of(rows) <= kMostBytes;
+  if (!plan.fits) return plan;
+  plan.bytes = static_cast<int64_t>(bytes_of(rows));
   conv.rows = static_cast<int32_t>(rows), conv.columns = static_cast<int32_t>(columns);
   conv.plane = static_cast<int32_t>((rows + quotient[0]) * columns);
-  conv.channel = static_cast<int32_t>(conv.plane * phases);
+  conv.channel = conv.plane * conv.phases[0] * conv.phases[1];
   conv.vectors = static_cast<int32_t>(vectors_of(rows)), conv.in_row = has_rows ? static_cast<int32_t>(in_row) : 0;
   conv.is_direct = window.is_pointwise() ? 1 : 0;
   plan.blocks = images * groups * ((conv.out[0] + rows - 1) / std::max<int64_t>(rows, 1));
@@ -315,6 +333,7 @@ void use_vector_convolutions(Graph& graph, Device& device) {
     const std::vector<std::string>& inputs = user->inputs;
     const auto at = std::ranges::find(inputs, value);
     if (std::ranges::count(inputs, value) != 1) continue;
+    if (PointwiseGroup(*user).is_by_channel(static_cast<size_t>(at - inputs.begin()))) continue;
     joined.attributes["body"] = user->attributes.at("body");
     joined.attributes["place"] = static_cast<int64_t>(at - inputs.begin());
     for (const std::string& input : inputs) {

@@ -174,6 +174,11 @@ WRONG_CALLS = [
     ("pad.default", {"self": X, "pad": [1, 1, 1]}, "3 margins are not two for each of some of 2 axes"),
     ("pad.default", {"self": X, "pad": [1, 1], "mode": "odd"}, "the mode 'odd' is not known"),
     ("cat.default", {"tensors": []}, "'tensors' is no list of tensors"),
+    ("cat.default", {"tensors": [X, None]}, "'tensors' has a None among its tensors"),
+    ("stack.default", {"tensors": [X, None]}, "'tensors' has a None among its tensors"),
+    ("einsum.default", {"equation": "ij,ij->ij", "tensors": [X, None]}, "'tensors' has a None among its tensors"),
+    ("roll.default", {"self": X[0, 0, ...], "shifts": [1], "dims": [0]}, "the axis must have a known extent"),
+    ("lstm.input", {"input": X[None], "hx": [X, None], "params": [X]}, "'hx' has a None among its tensors"),
     ("gru.input", {"input": X[None], "hx": X, "params": [X], "num_layers": 2**40}, "1 weights are not those of"),
     ("lstm.input", {"input": X[None], "hx": [X], "params": [X]}, "it has 1 states, not two"),
     ("upsample_nearest1d.vec", {"input": X[None], "scale_factors": [-1.0]}, "a factor is -1"),
@@ -188,6 +193,13 @@ WRONG_CALLS = [
 def test_calls_that_are_wrong(target, arguments, message):
     data, _ = program_of(target, arguments, [X])
     with pytest.raises(ValueError, match=f"torch.export program: the node '.*aten.{target}.*{message}"):
+        nn.load(data)
+
+
+def test_a_number_cannot_be_split():
+    number = np.array(1, np.float32)
+    data, _ = program_of("split.Tensor", {"self": number, "split_size": 1}, [number, number], is_list=True)
+    with pytest.raises(ValueError, match="the parts must have the axes of the whole, one at least"):
         nn.load(data)
 
 

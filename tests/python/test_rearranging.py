@@ -213,6 +213,13 @@ def test_pad_by_a_function():
     same(iruka.pad(iruka.array(x), 2, fill, value=9), np.pad(x, 2, fill, value=9))
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap", "linear_ramp"])
+@pytest.mark.parametrize("widths", [(2**63 - 1, 2**63 - 1), (2**63 - 1, 0), (0, 2**63 - 1)])
+def test_pad_overflows(mode, widths):
+    with pytest.raises(ValueError, match="elements more on axis 0 are too many"):
+        iruka.pad(iruka.ones(3), widths, mode)
+
+
 def test_pad_errors():
     x = iruka.ones((2, 3))
     for arguments, keywords in (

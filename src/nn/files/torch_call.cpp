@@ -186,7 +186,7 @@ std::optional<TorchTensor> TorchCall::optional_tensor(const char* name) {
   return has(name) ? std::optional(tensor(name)) : std::nullopt;
 }
 
-std::vector<std::optional<TorchTensor>> TorchCall::tensors(const char* name) {
+std::vector<std::optional<TorchTensor>> TorchCall::optional_tensors(const char* name) {
   const auto& [kind, content] = argument(name);
   std::vector<std::optional<TorchTensor>> list;
   if (kind == "as_tensors") {
@@ -198,6 +198,15 @@ std::vector<std::optional<TorchTensor>> TorchCall::tensors(const char* name) {
     }
   } else {
     fail("the argument " + in_quotes(name) + " is no list of tensors, but of kind " + in_quotes(kind));
+  }
+  return list;
+}
+
+std::vector<TorchTensor> TorchCall::tensors(const char* name) {
+  std::vector<TorchTensor> list;
+  for (std::optional<TorchTensor>& tensor : optional_tensors(name)) {
+    if (!tensor) fail("the argument " + in_quotes(name) + " has a None among its tensors");
+    list.push_back(std::move(*tensor));
   }
   return list;
 }

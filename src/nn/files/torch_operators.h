@@ -104,7 +104,8 @@ class TorchCall {
   void ignore(const char* name) { taken_.insert(name); }
   TorchTensor tensor(const char* name);
   std::optional<TorchTensor> optional_tensor(const char* name);
-  std::vector<std::optional<TorchTensor>> tensors(const char* name);
+  std::vector<TorchTensor> tensors(const char* name);
+  std::vector<std::optional<TorchTensor>> optional_tensors(const char* name);
   bool is_tensor(const char* name) const;
   int64_t integer(const char* name, std::optional<int64_t> otherwise = {});
   Integers integers(const char* name, std::optional<Integers> otherwise = {});

@@ -60,7 +60,7 @@ Names outer(TorchCall& call) {
 
 Names einsum(TorchCall& call) {
   Names operands;
-  for (const auto& x : call.tensors("tensors")) operands.push_back(x->value);
+  for (const auto& x : call.tensors("tensors")) operands.push_back(x.value);
   return {call.emit("Einsum", operands, {{"equation", call.text("equation", "")}})};
 }
 

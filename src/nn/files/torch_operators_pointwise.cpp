@@ -12,6 +12,14 @@ std::string input_of(TorchCall& call) { return call.operand("self", call.result(
 
 Names unary(TorchCall& call) { return {call.emit(call.op(), {input_of(call)})}; }
 
+/// Of NaN 0, unlike ONNX's.
+Names sign(TorchCall& call) {
+  const Dtype dtype = call.result().dtype;
+  const std::string x = input_of(call), y = call.emit("Sign", {x});
+  if (!is_number_of_floats(dtype)) return {y};
+  return {call.emit("Where", {call.emit("IsNaN", {x}), call.constant(Scalar(0.0), dtype), y})};
+}
+
 /// floor, ceil and the like, which leave integers as they are.
 Names rounding(TorchCall& call) {
   const std::string x = input_of(call);
@@ -30,12 +38,6 @@ Names with_base(TorchCall& call) {
   const double base = call.name() == "log2" ? 2 : 10;
   const std::string scale = call.constant(1 / std::log(base), dtype);
   return {call.emit("Mul", {call.emit("Log", {input_of(call)}), scale})};
-}
-Names log1p(TorchCall& call) {
-  return {call.emit("Log", {call.emit("Add", {input_of(call), call.constant(1.0, call.result().dtype)})})};
-}
-Names expm1(TorchCall& call) {
-  return {call.emit("Sub", {call.emit("Exp", {input_of(call)}), call.constant(1.0, call.result().dtype)})};
 }
 Names exp2(TorchCall& call) { return {call.emit("Pow", {call.constant(2.0, call.result().dtype), input_of(call)})}; }
 Names rsqrt(TorchCall& call) { return {call.emit("Reciprocal", {call.emit("Sqrt", {input_of(call)})})}; }
@@ -158,7 +160,8 @@ Names gelu(TorchCall& call) {
 Names shrink(TorchCall& call) {
   const float limit = attribute(call, "lambd", 0.5);
   const float bias = call.name() == "softshrink" ? limit : 0;
-  return {call.emit("Shrink", {input_of(call)}, {{"lambd", limit}, {"bias", bias}})};
+  const std::string x = input_of(call), y = call.emit("Shrink", {x}, {{"lambd", limit}, {"bias", bias}});
+  return {call.emit("Where", {call.emit("IsNaN", {x}), x, y})};  // ONNX makes 0 of NaN
 }
 /// log(1 + exp(beta x)) / beta; what is above the threshold equals x within a float's precision.
 Names softplus(TorchCall& call) {
@@ -173,7 +176,7 @@ Names softplus(TorchCall& call) {
 Names threshold(TorchCall& call) {
   const Dtype dtype = call.result().dtype;
   const std::string x = input_of(call), limit = call.operand("threshold", dtype);
-  return {call.emit("Where", {call.emit("Greater", {x, limit}), x, call.operand("value", dtype)})};
+  return {call.emit("Where", {call.emit("LessOrEqual", {x, limit}), call.operand("value", dtype), x})};
 }
 Names log_sigmoid(TorchCall& call) {
   return {call.emit("Neg", {call.emit("Softplus", {call.emit("Neg", {input_of(call)})})})};
@@ -285,7 +288,7 @@ constexpr TorchOperator kRows[] = {
     {"erf", unary, "Erf"},
     {"exp", unary, "Exp"},
     {"exp2", exp2},
-    {"expm1", expm1},
+    {"expm1", unary, "Expm1"},
     {"feature_dropout", dropout, "", true},
     {"floor", rounding, "Floor"},
     {"floor_divide", floor_divide},
@@ -306,7 +309,7 @@ constexpr TorchOperator kRows[] = {
     {"lift_fresh_copy", identity},
     {"log", unary, "Log"},
     {"log10", with_base},
-    {"log1p", log1p},
+    {"log1p", unary, "Log1p"},
     {"log2", with_base},
     {"log_sigmoid", log_sigmoid},
     {"logical_and", logical, "And"},
@@ -333,7 +336,7 @@ constexpr TorchOperator kRows[] = {
     {"rsub", sum, "Sub"},
     {"selu", unary, "Selu"},
     {"sigmoid", unary, "Sigmoid"},
-    {"sign", unary, "Sign"},
+    {"sign", sign},
     {"silu", unary, "Swish"},
     {"sin", unary, "Sin"},
     {"sinh", unary, "Sinh"},

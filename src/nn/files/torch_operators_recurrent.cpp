@@ -39,9 +39,6 @@ class Layers {
         params_.size() != static_cast<size_t>(layers_ * directions_) * each) {
       call.fail(std::to_string(params_.size()) + " weights are not those of " + std::to_string(layers_) + " layers");
     }
-    for (const auto& x : params_) {
-      if (!x) call.fail("a weight is left out");
-    }
   }
 
   /// The output, and the last states of all layers. `states`: the first ones of all layers, one or two.
@@ -71,12 +68,12 @@ class Layers {
     int64_t hidden = 0;
     for (int64_t direction = 0; direction < directions_; ++direction) {
       const auto* const params = &params_[static_cast<size_t>(layer * directions_ + direction) * each];
-      if (params[1]->ndim() != 2 || params[1]->extent(1) < 1) call_.fail("a weight is no matrix of known size");
-      hidden = params[1]->extent(1);
-      inputs.push_back(call_.unsqueezed(reordered(call_, kind_, *params[0]), {0}));
-      recurrent.push_back(call_.unsqueezed(reordered(call_, kind_, *params[1]), {0}));
+      if (params[1].ndim() != 2 || params[1].extent(1) < 1) call_.fail("a weight is no matrix of known size");
+      hidden = params[1].extent(1);
+      inputs.push_back(call_.unsqueezed(reordered(call_, kind_, params[0]), {0}));
+      recurrent.push_back(call_.unsqueezed(reordered(call_, kind_, params[1]), {0}));
       if (!has_biases_) continue;
-      const Names both{reordered(call_, kind_, *params[2]), reordered(call_, kind_, *params[3])};
+      const Names both{reordered(call_, kind_, params[2]), reordered(call_, kind_, params[3])};
       biases.push_back(call_.unsqueezed(joined(both), {0}));
     }
     Names all{x, joined(inputs), joined(recurrent), has_biases_ ? joined(biases) : "", ""};
@@ -93,7 +90,7 @@ class Layers {
 
   TorchCall& call_;
   const Recurrent& kind_;
-  const std::vector<std::optional<TorchTensor>> params_;
+  const std::vector<TorchTensor> params_;
   bool has_biases_ = true;
   int64_t layers_ = 1, directions_ = 1;
 };
@@ -120,7 +117,7 @@ Names lstm(TorchCall& call) {
   const TorchTensor x = call.tensor("input");
   check_input(call, x);
   Names states;
-  for (const auto& state : call.tensors("hx")) states.push_back(state ? state->value : "");
+  for (const auto& state : call.tensors("hx")) states.push_back(state.value);
   if (states.size() != 2) call.fail("it has " + std::to_string(states.size()) + " states, not two");
   return Layers(call, {"LSTM", {0, 3, 1, 2}, {}}, "params").run(x.value, states);
 }

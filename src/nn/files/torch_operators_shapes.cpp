@@ -150,8 +150,8 @@ Names cat(TorchCall& call) {
   const TorchTensor& result = call.result();
   Names parts;
   for (const auto& x : call.tensors("tensors")) {
-    if (x->ndim() == 1 && result.ndim() != 1 && x->extent(0) == 0) continue;
-    parts.push_back(call.cast(x->value, x->dtype, result.dtype));
+    if (x.ndim() == 1 && result.ndim() != 1 && x.extent(0) == 0) continue;
+    parts.push_back(call.cast(x.value, x.dtype, result.dtype));
   }
   if (parts.empty()) call.fail("there is nothing to join");
   return {call.emit("Concat", parts, {{"axis", int64_t{call.axis("dim", result.ndim(), 0)}}})};
@@ -161,7 +161,7 @@ Names stack(TorchCall& call) {
   const int64_t axis = call.axis("dim", result.ndim(), 0);
   Names parts;
   for (const auto& x : call.tensors("tensors")) {
-    parts.push_back(call.unsqueezed(call.cast(x->value, x->dtype, result.dtype), {axis}));
+    parts.push_back(call.unsqueezed(call.cast(x.value, x.dtype, result.dtype), {axis}));
   }
   if (parts.empty()) call.fail("there is nothing to join");
   return {call.emit("Concat", parts, {{"axis", axis}})};
@@ -175,7 +175,8 @@ Names split(TorchCall& call) {
   Integers extents;
   bool are_known = true;
   for (size_t k = 0; k < call.result_count(); ++k) {
-    if (call.result(k).ndim() != x.ndim()) call.fail("the parts have other axes than the whole");
+    if (x.ndim() == 0 || call.result(k).ndim() != x.ndim())
+      call.fail("the parts must have the axes of the whole, one at least");
     extents.push_back(call.result(k).extent(axis));
     are_known &= extents.back() >= 0;
   }
@@ -246,7 +247,7 @@ std::string joined_indices(TorchCall& call, const std::vector<std::optional<Torc
 /// neighbours, else first.
 Names index(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
-  const auto indices = call.tensors("indices");
+  const auto indices = call.optional_tensors("indices");
   if (std::ssize(indices) > x.ndim()) call.fail("there are more indices than axes");
   Integers indexed, others;
   int ndim = 0;
@@ -340,7 +341,7 @@ Names roll(TorchCall& call) {
   std::string y = x.value;
   for (size_t k = 0; k < axes.size(); ++k) {
     const int axis = call.checked_axis(axes[k], x.ndim());
-    const int64_t extent = x.extent(axis);
+    const int64_t extent = axis < x.ndim() ? x.extent(axis) : -1;
     if (extent < 1) call.fail("the axis must have a known extent");
     const int64_t begin = ((extent - shifts[k] % extent) % extent + extent) % extent;
     const std::string at = call.constant(Integers{begin}), along = call.constant(Integers{axis});

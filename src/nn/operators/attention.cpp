@@ -101,9 +101,10 @@ Results attention(const Call& call) {
     k = repeat(k, q.shape(1) / k.shape(1), 1);
     v = repeat(v, q.shape(1) / v.shape(1), 1);
   }
-  const double scale = std::sqrt(call.number("scale", 1 / std::sqrt(static_cast<double>(q.shape(3)))));
-  const auto scaled = [&](const Array& x) { return multiply(x.astype(compute, false), scale); };
-  Array scores = matmul(scaled(q), scaled(k).swapaxes(2, 3));
+  const double scale = call.number("scale", 1 / std::sqrt(static_cast<double>(q.shape(3))));
+  const double root = std::sqrt(std::abs(scale));
+  const auto scaled = [&](const Array& x, double by) { return multiply(x.astype(compute, false), by); };
+  Array scores = matmul(scaled(q, std::copysign(root, scale)), scaled(k, root).swapaxes(2, 3));
   const int64_t mode = call.integer("qk_matmul_output_mode", 0), before = call.has(4) ? call[4].shape(2) : 0;
   Array shown = scores;
   const Bias bias(call, q.shape(2), k.shape(2), before, compute);

@@ -24,7 +24,7 @@ std::vector<AnyIndex> indices_along(const Array& indices, int axis) {
 
 std::vector<AnyIndex> indices_of_places(const Call& call, const Array& x, const Array& places, int batch) {
   const int last = places.ndim() - 1;
-  if (last < batch || batch + places.shape(last) > x.ndim()) {
+  if (batch < 0 || last < batch || batch + places.shape(last) > x.ndim()) {
     call.fail("indices of shape " + to_string(places.shape()) + " do not fit an input of shape " +
               to_string(x.shape()));
   }
@@ -53,7 +53,9 @@ Results gather_elements(const Call& call) {
 
 Results gather_nd(const Call& call) {
   const Array &x = call[0], &places = call[1];
-  const auto batch = static_cast<int>(call.integer("batch_dims", 0));
+  const int64_t given = call.integer("batch_dims", 0);
+  if (given < 0 || given >= std::max(x.ndim(), 1)) call.fail("batch_dims is " + std::to_string(given));
+  const auto batch = static_cast<int>(given);
   const std::vector<AnyIndex> indices = indices_of_places(call, x, places, batch);
   return {indices.empty() ? x : index(x, indices)};
 }

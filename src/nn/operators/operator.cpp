@@ -77,13 +77,26 @@ std::optional<std::vector<int64_t>> Call::integers(const char* name, size_t inpu
   return integers(name);
 }
 
-std::vector<Array> Call::run(size_t graph, std::vector<Array> inputs) const {
-  const Program& program = *graphs_[graph];
+std::vector<Array> Call::run(const char* graph, std::vector<Array> inputs) const {
+  size_t place = 0;  // among the graphs, which are in the order of their attributes' names
+  for (const auto& [name, attribute] : node_.attributes) {
+    if (name == graph) break;
+    if (std::holds_alternative<GraphHandle>(attribute)) ++place;
+    if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) place += list->size();
+  }
+  if (!get<GraphHandle>(*this, graph, "a graph") || place >= graphs_.size()) {
+    fail("the attribute " + in_quotes(graph) + " is left out");
+  }
+  const Program& program = *graphs_[place];
   if (inputs.size() != program.input_count()) {
     fail("its graph takes " + std::to_string(program.input_count()) + " inputs, not " + std::to_string(inputs.size()));
   }
   for (size_t captured : program.captured_inputs()) inputs.push_back(inputs_[captured]);
-  return program.run(std::move(inputs));
+  std::vector<Array> outputs = program.run(std::move(inputs));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!outputs[k].valid()) fail("its graph leaves out output " + std::to_string(k));
+  }
+  return outputs;
 }
 
 int Call::axis(int64_t axis, int ndim) const { return normalize_axis(node_.op.c_str(), axis, ndim); }

@@ -51,8 +51,8 @@ class Call {
   /// The integers of an input in newer operator sets, of an attribute in older ones.
   std::optional<std::vector<int64_t>> integers(const char* name, size_t input) const;
 
-  /// A graph among the attributes, in their order, run with its own inputs.
-  std::vector<Array> run(size_t graph, std::vector<Array> inputs) const;
+  /// The graph of an attribute, run with its own inputs. All outputs are valid.
+  std::vector<Array> run(const char* graph, std::vector<Array> inputs) const;
 
   /// A non-negative axis. Raises AxisError.
   int axis(int64_t axis, int ndim) const;
@@ -95,6 +95,10 @@ std::span<const Operator> resizing_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> attention_operators();
 std::span<const Operator> control_operators();
+
+/// What keeps a node with graphs from running, such as an attribute that lacks; empty where there is nothing. Their
+/// operators rely on it.
+std::string control_problem(const Node& node);
 
 /// The kernel of these texts, made once in a process. `preamble` is a header of nn/kernels, without ".h".
 const ElementwiseKernel& kernel_of(const char* header, const std::string& in_params, const std::string& out_params,

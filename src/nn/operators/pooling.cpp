@@ -8,7 +8,9 @@ namespace {
 Window pooling_window(const Call& call, const Array& x) {
   const auto kernel = call.integers("kernel_shape");
   if (!kernel) call.fail("kernel_shape is left out");
-  return window_of(call, x, *kernel);
+  const Window window = window_of(call, x, *kernel);
+  if (window.in_size() == 0) call.fail("there are no elements to pool in an input of shape " + to_string(x.shape()));
+  return window;
 }
 
 std::string typed(const Array& x) { return std::string("raw const ") + name(x.dtype()) + " x"; }
@@ -104,6 +106,7 @@ Results adaptive_pool(const Call& call) {
   for (int k = 0; k < rank; ++k) {
     const size_t axis = 3 - static_cast<size_t>(rank) + static_cast<size_t>(k);
     in[axis] = x.shape(k + 2), out[axis] = size[static_cast<size_t>(k)];
+    if (in[axis] == 0) call.fail("there are no elements to pool in an input of shape " + to_string(x.shape()));
     if (out[axis] < 0) out[axis] = in[axis];  // -1: as many as there are
     shape.push_back(out[axis]);
   }

@@ -35,7 +35,7 @@ Results split_operator(const Call& call) {
   Results parts;
   int64_t begin = 0;
   for (int64_t part : extents) {
-    if (part < 0 || begin + part > extent) break;
+    if (part < 0 || part > extent - begin) break;
     parts.push_back(ops::cut(x, axis, begin, begin + part));
     begin += part;
   }
@@ -79,9 +79,14 @@ Results slice(const Call& call) {
 /// Widths of margins, all before and then all behind the axes; negative ones cut elements off.
 Array padded(const Call& call, Array x, const std::vector<int64_t>& before, const std::vector<int64_t>& behind,
              const std::string& mode, const PadValue& value) {
+  constexpr int64_t kMost = int64_t{1} << 48;  // so that extents do not overflow
   std::vector<Margins<int64_t>> widths;
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const auto k = static_cast<size_t>(axis);
+    for (const int64_t pad : {before[k], behind[k]}) {
+      if (pad < -kMost || pad > kMost)
+        call.fail("a pad of axis " + std::to_string(axis) + " is " + std::to_string(pad));
+    }
     const int64_t first = std::max<int64_t>(-before[k], 0), last = x.shape(axis) + std::min<int64_t>(behind[k], 0);
     if (first > last) call.fail("negative pads leave nothing of axis " + std::to_string(axis));
     x = ops::cut(x, axis, first, last);

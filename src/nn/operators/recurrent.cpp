@@ -5,6 +5,7 @@
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
 #include "iruka/rearranging.h"
+#include "nn/files/input.h"
 #include "nn/operators/operator.h"
 #include "ops/views.h"
 
@@ -69,6 +70,23 @@ std::string activation_texts(const Call& call, const std::vector<std::string>& d
   return "using namespace iruka; using namespace iruka::nn; using T = " + type + ";\n" + texts;
 }
 
+/// The inputs that may be left out: they are cut and walked through as these shapes say.
+void check_shapes(const Call& call, const Layer& layer) {
+  const auto check = [&](size_t input, const char* name, const Dims& wanted) {
+    if (!call.has(input) || call[input].shape() == wanted) return;
+    call.fail(std::string(name) + " must have shape " + to_string(wanted) + ", but has " +
+              to_string(call[input].shape()));
+  };
+  const Dims states = layer.is_batch_first ? Dims{layer.batch, layer.directions, layer.hidden}
+                                           : Dims{layer.directions, layer.batch, layer.hidden};
+  check(3, "B", {layer.directions, 2 * layer.gates * layer.hidden});
+  check(4, "sequence_lens", {layer.batch});
+  check(5, "initial_h", states);
+  if (layer.gates != 4) return;
+  check(6, "initial_c", states);
+  check(7, "P", {layer.directions, 3 * layer.hidden});
+}
+
 Layer layer_of(const Call& call, int64_t gates, const std::vector<std::string>& activations) {
   const Array &x = call[0], &weights = call[1], &recurrent = call[2];
   if (x.ndim() != 3 || weights.ndim() != 3 || recurrent.ndim() != 3) {
@@ -76,6 +94,8 @@ Layer layer_of(const Call& call, int64_t gates, const std::vector<std::string>& 
               to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
   }
   const std::string direction = call.text("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    call.fail("direction must be forward, reverse or bidirectional, not " + in_quotes(direction));
   Layer layer{.gates = gates, .hidden = recurrent.shape(2), .directions = direction == "bidirectional" ? 2 : 1};
   layer.is_batch_first = call.integer("layout", 0) != 0;
   layer.is_reversed = direction == "reverse";
@@ -91,6 +111,7 @@ Layer layer_of(const Call& call, int64_t gates, const std::vector<std::string>& 
     call.fail("W and R must have shapes " + to_string(wanted) + " and " + to_string(wanted_r) + ", but have " +
               to_string(weights.shape()) + " and " + to_string(recurrent.shape()));
   }
+  check_shapes(call, layer);
   return layer;
 }
 

@@ -1,4 +1,5 @@
 // Shapes as tensors, arrays made of them, and other shapes of the same elements.
+#include <algorithm>
 #include <cmath>
 
 #include "iruka/indexing.h"
@@ -54,7 +55,12 @@ Results range(const Call& call) {
   const Dtype dtype = call[0].dtype();
   if (is_integer(dtype)) return {arange(start.as_int64(), limit.as_int64(), step.as_int64(), dtype)};
   const double first = start.as_double(), by = step.as_double();
-  const auto count = static_cast<int64_t>(std::max(std::ceil((limit.as_double() - first) / by), 0.0));
+  const double steps = std::max(std::ceil((limit.as_double() - first) / by), 0.0);
+  if (by == 0 || !(steps < 0x1p53)) {
+    call.fail("from " + std::to_string(first) + " to " + std::to_string(limit.as_double()) + " by " +
+              std::to_string(by) + " is no range of numbers");
+  }
+  const auto count = static_cast<int64_t>(steps);
   return {add(multiply(arange(count), by), first).astype(dtype)};
 }
 
@@ -65,18 +71,38 @@ Results eye_like(const Call& call) {
   return {eye(x.shape(0), x.shape(1), call.integer("k", 0), type.value_or(x.dtype()))};
 }
 
+/// The extent that is -1 of an array without elements: what the axes that are not kept leave of those of x.
+void find_extent(const Call& call, const Array& x, std::vector<int64_t>& shape, const std::vector<bool>& kept) {
+  const auto unknown = std::ranges::find(shape, -1);
+  if (unknown == shape.end() || std::ranges::count(shape, -1) > 1) return;
+  int64_t all = 1, known = 1;
+  bool overflows = false;
+  for (size_t axis = 0; axis < static_cast<size_t>(x.ndim()); ++axis) {
+    if (axis >= kept.size() || !kept[axis])
+      overflows |= __builtin_mul_overflow(all, x.shape(static_cast<int>(axis)), &all);
+  }
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!kept[axis] && shape[axis] != -1) overflows |= __builtin_mul_overflow(known, shape[axis], &known);
+  }
+  if (overflows) call.fail("shape " + to_string(x.shape()) + " has too large extents");
+  if (known > 0 && all % known == 0) *unknown = all / known;
+}
+
 Results reshape(const Call& call) {
   const Array& x = call[0];
   std::vector<int64_t> shape =
       call.has(1) ? call.integers_of(1) : call.integers("shape").value_or(std::vector<int64_t>());
+  std::vector<bool> kept(shape.size());
   if (!call.integer("allowzero", 0)) {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] != 0) continue;
       if (static_cast<int>(axis) >= x.ndim())
         call.fail("there is no axis " + std::to_string(axis) + " to keep of shape " + to_string(x.shape()));
       shape[axis] = x.shape(static_cast<int>(axis));
+      kept[axis] = true;
     }
   }
+  if (x.size() == 0) find_extent(call, x, shape, kept);
   return {x.reshape(dims_of(shape))};
 }
 

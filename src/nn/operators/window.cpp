@@ -1,12 +1,14 @@
 #include "nn/operators/window.h"
 
 #include <cstdlib>
-#include <limits>
+
+#include "nn/files/input.h"
 
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kMost = 1 << 30;  ///< of an attribute, so that extents do not overflow
+constexpr int64_t kMost = 1 << 30;                 ///< of an attribute, so that extents do not overflow
+constexpr int64_t kMostExtent = int64_t{1} << 31;  ///< of an axis
 
 std::string list_text(const Spatial& values) {
   return "{" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " + std::to_string(values[2]) + "}";
@@ -48,7 +50,10 @@ class Reader {
   }
   Spatial extents() const {
     Spatial extents{1, 1, 1};
-    for (int axis = 0; axis < rank_; ++axis) extents[first() + static_cast<size_t>(axis)] = x_.shape(axis + 2);
+    for (int axis = 0; axis < rank_; ++axis) {
+      if (x_.shape(axis + 2) > kMostExtent) call_.fail("an axis is too long in the shape " + to_string(x_.shape()));
+      extents[first() + static_cast<size_t>(axis)] = x_.shape(axis + 2);
+    }
     return extents;
   }
 
@@ -73,9 +78,17 @@ Window attributes_of(const Call& call, const Reader& reader, const std::vector<i
   return window;
 }
 
+void check_mode(const Call& call, const std::string& mode) {
+  for (const char* known : {"", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}) {
+    if (mode == known) return;
+  }
+  call.fail("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, not " + in_quotes(mode));
+}
+
 /// Divides all margins of an axis before and behind it.
-void divide_margins(const std::string& mode, int64_t all, int64_t& before, int64_t& behind) {
+void divide_margins(const Call& call, const std::string& mode, int64_t all, int64_t& before, int64_t& behind) {
   all = std::max<int64_t>(all, 0);
+  if (all > kMost) call.fail("auto_pad " + mode + " makes margins of " + std::to_string(all));
   const int64_t less = all / 2;
   before = mode == "SAME_LOWER" ? all - less : less;
   behind = all - before;
@@ -90,7 +103,11 @@ Dims Window::shape(int64_t images, int64_t channels, const Spatial& extents) con
 }
 
 std::string Window::text(int64_t elements) const {
-  const bool is_small = elements < std::numeric_limits<int32_t>::max() / 2;
+  bool is_small = elements < kMost && taps() < double{kMost};
+  for (size_t axis = 0; axis < 3; ++axis) {  // places within margins count, too
+    const int64_t reach = kernel[axis] * dilation[axis], steps = out[axis] * stride[axis];
+    is_small &= in[axis] + std::abs(before[axis]) + std::abs(behind[axis]) + reach + steps < kMost;
+  }
   std::string text = std::string("using namespace iruka::nn; using Index = ") + (is_small ? "int" : "int64_t") +
                      "; constexpr Window<Index> window{";
   for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out})
@@ -109,6 +126,7 @@ Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& k
   window.in = reader.extents();
   const std::string mode = call.text("auto_pad", "NOTSET");
   const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER", rounds_up = call.integer("ceil_mode", 0) != 0;
+  check_mode(call, mode);
   if (mode == "NOTSET" || mode.empty()) reader.take_pads(window);
   for (size_t axis = reader.first(); axis < 3; ++axis) {
     const int64_t in = window.in[axis], stride = window.stride[axis];
@@ -116,7 +134,7 @@ Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& k
     int64_t& out = window.out[axis];
     if (is_same) {
       out = (in + stride - 1) / stride;
-      divide_margins(mode, (out - 1) * stride + reach - in, window.before[axis], window.behind[axis]);
+      divide_margins(call, mode, (out - 1) * stride + reach - in, window.before[axis], window.behind[axis]);
       continue;
     }
     const int64_t room = in + window.before[axis] + window.behind[axis] - reach;
@@ -138,6 +156,7 @@ Window transposed_window_of(const Call& call, const Array& x, const std::vector<
   reader.take("output_padding", more, 0);
   const std::string mode = call.text("auto_pad", "NOTSET");
   const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  check_mode(call, mode);
   auto shape = call.integers("output_shape");
   if (shape && std::ssize(*shape) == reader.rank() + 2) shape->erase(shape->begin(), shape->begin() + 2);
   if (shape) reader.take("output_shape", *shape, wanted, 1);
@@ -149,7 +168,7 @@ Window transposed_window_of(const Call& call, const Array& x, const std::vector<
     if (shape || is_same) {
       in = shape ? wanted[axis] : window.out[axis] * window.stride[axis];
       // Here the odd margin is in front unless SAME_UPPER says otherwise.
-      divide_margins(mode == "SAME_UPPER" ? "SAME_UPPER" : "SAME_LOWER", full - in, window.before[axis],
+      divide_margins(call, mode == "SAME_UPPER" ? "SAME_UPPER" : "SAME_LOWER", full - in, window.before[axis],
                      window.behind[axis]);
     } else {
       in = full - window.before[axis] - window.behind[axis];

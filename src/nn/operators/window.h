@@ -20,6 +20,10 @@ struct Window {
   int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  /// kernel_size(), which may overflow.
+  double taps() const {
+    return static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]) * static_cast<double>(kernel[2]);
+  }
   /// Whether each window is one element and they follow each other.
   bool is_pointwise() const {
     return kernel_size() == 1 && in == out && before == Spatial{} && stride == Spatial{1, 1, 1};

@@ -209,7 +209,11 @@ Array pad(const Array& x, const std::vector<Margins<int64_t>>& widths, const Pad
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const auto [before, after] = widths.empty() ? Margins<int64_t>() : of_axis(widths, axis);
     if (before < 0 || after < 0) throw ValueError("index can't contain negative values");
-    shape[axis] += before + after;
+    int64_t& extent = shape[axis];
+    if (__builtin_add_overflow(extent, before, &extent) || __builtin_add_overflow(extent, after, &extent)) {
+      throw ShapeError("pad: " + std::to_string(before) + " and " + std::to_string(after) + " elements more on axis " +
+                       std::to_string(axis) + " are too many");
+    }
   }
   Array result = Array::empty(shape, x.dtype(), x.device());
   if (options.mode == PadMode::constant) check_constants(options, x.dtype());

@@ -159,8 +159,10 @@ template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
     float* const copy = (float*)(offsets + steps);
     const int64_t image = (int64_t)conv.in[0] * conv.in[1];
     x += part * conv.channels * image;
-    // Windows of one element need no copy, except at the end of the array, behind which vectors would reach.
-    const bool is_direct = conv.is_direct && unit + 1 < units;
+    // Windows of one element need no copy, except near the end of the array, behind which vectors would reach.
+    const int64_t seen =
+        (int64_t)first * conv.in[1] + (conv.channels - 1) * image + begin_of(conv.vectors - 1) + kLanes;
+    const bool is_direct = conv.is_direct && seen <= (units / row_groups - part) * conv.channels * image;
     find_offsets(is_direct ? image : conv.channel, offsets);
     if (!is_direct) copy_input(x, first, copy);
     const float* const from_input = is_direct ? x + (int64_t)first * conv.in[1] : copy;
