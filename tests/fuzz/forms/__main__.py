@@ -45,12 +45,13 @@ def findings_of(error, form, is_hostile, is_interrupted):
     if isinstance(error, Mismatch):
         return words
     is_own = any(frame.filename.startswith("<fuzz") for frame in frames) or "/iruka/" not in frames[-1].filename
+    is_known = isinstance(error, iruka.errors.CompileError) and any(each in str(error) for each in REFUSALS)
     if not is_hostile:
-        if isinstance(error, iruka.errors.CompileError) and any(each in str(error) for each in REFUSALS):
+        if is_known:
             return ""
         return words + "\n" + "".join(traceback.format_list(frames[-3:]))
     if type(error) is iruka.errors.CompileError and form in PYTHON_FORMS:
-        return words
+        return "" if is_known else words
     if isinstance(error, (iruka.errors.Error, MemoryError, RecursionError)):
         if isinstance(error, iruka.errors.TranslationError) and "line " not in str(error):
             return f"{words} (no line)"
