@@ -54,15 +54,11 @@ class Fusion {
  private:
   static std::vector<std::string> used_by(const Node& node) {
     std::vector<std::string> names = node.inputs;
-    for (const auto& [name, attribute] : node.attributes) {
-      const auto add = [&](const GraphHandle& graph) {
-        for (const Node& inner : graph->nodes) {
-          for (std::string& used : used_by(inner)) names.push_back(std::move(used));
-        }
-        for (const TensorInfo& output : graph->outputs) names.push_back(output.name);
-      };
-      if (auto* graph = std::get_if<GraphHandle>(&attribute)) add(*graph);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) std::ranges::for_each(*list, add);
+    for (const GraphHandle& graph : graphs_of(node)) {
+      for (const Node& inner : graph->nodes) {
+        for (std::string& used : used_by(inner)) names.push_back(std::move(used));
+      }
+      for (const TensorInfo& output : graph->outputs) names.push_back(output.name);
     }
     return names;
   }

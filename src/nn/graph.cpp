@@ -54,12 +54,7 @@ class Checker {
         if (input.empty() || scope.knows(input)) continue;
         refuse(describe(node) + " uses " + in_quotes(input) + ", which nothing before it gives");
       }
-      for (const auto& [name, attribute] : node.attributes) {
-        if (auto* graph = std::get_if<GraphHandle>(&attribute)) check(**graph, &scope);
-        if (auto* graphs = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-          for (const GraphHandle& graph : *graphs) check(*graph, &scope);
-        }
-      }
+      for (const GraphHandle& graph : graphs_of(node)) check(*graph, &scope);
       for (const std::string& output : node.outputs) {
         if (!output.empty()) add(scope, output, &node);
       }
@@ -82,6 +77,16 @@ class Checker {
 };
 
 }  // namespace
+
+std::vector<GraphHandle> graphs_of(const Node& node) {
+  std::vector<GraphHandle> graphs;
+  for (const auto& [name, attribute] : node.attributes) {
+    if (auto* graph = std::get_if<GraphHandle>(&attribute)) graphs.push_back(*graph);
+    if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute))
+      graphs.insert(graphs.end(), list->begin(), list->end());
+  }
+  return graphs;
+}
 
 void check_graph(const Graph& graph, const std::string& where) {
   Checker checker(where);

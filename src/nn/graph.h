@@ -65,6 +65,18 @@ struct Graph {
   std::vector<Function> functions;        ///< of the outermost graph
 };
 
+/// The graphs in a node's attributes, such as the body of a loop, in the order of the attributes' names.
+std::vector<GraphHandle> graphs_of(const Node& node);
+
+/// Replaces each graph in an attribute by what `replace` makes of it; an attribute of another kind stays.
+template <class Replace>
+void replace_graphs(Attribute& attribute, Replace&& replace) {
+  if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = replace(*graph);
+  if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
+    for (GraphHandle& graph : *list) graph = replace(graph);
+  }
+}
+
 /// Raises ValueError where a node uses a value that no earlier one gives, or two give the same. `where` is the prefix
 /// of the message.
 void check_graph(const Graph& graph, const std::string& where);

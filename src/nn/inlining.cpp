@@ -44,10 +44,7 @@ class Inliner {
       copy.nodes = inlined(std::move(copy.nodes), depth + 1);
       return std::make_shared<const Graph>(std::move(copy));
     };
-    if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = with_inlined(*graph);
-    if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-      for (GraphHandle& graph : *list) graph = with_inlined(graph);
-    }
+    replace_graphs(attribute, with_inlined);
   }
 
   /// The function's nodes with the values and attributes of the call.
@@ -100,11 +97,7 @@ class Inliner {
         if (found != attributes.end()) own[name] = found->second;
         continue;
       }
-      const auto rename_graph = [&](const GraphHandle& graph) { return renamed(*graph, names, attributes, prefix); };
-      if (auto* graph = std::get_if<GraphHandle>(&value)) value = rename_graph(*graph);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&value)) {
-        for (GraphHandle& graph : *list) graph = rename_graph(graph);
-      }
+      replace_graphs(value, [&](const GraphHandle& graph) { return renamed(*graph, names, attributes, prefix); });
       own[name] = std::move(value);
     }
     node.attributes = std::move(own);

@@ -37,16 +37,9 @@ auto named(const Node& node, F&& call) {
   }
 }
 
-std::vector<GraphHandle> graphs_of(const Node& node) {
-  std::vector<GraphHandle> graphs;
-  if (node.domain == kOwnDomain) return graphs;
-  for (const auto& [name, attribute] : node.attributes) {
-    if (auto* graph = std::get_if<GraphHandle>(&attribute)) graphs.push_back(*graph);
-    if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-      graphs.insert(graphs.end(), list->begin(), list->end());
-    }
-  }
-  return graphs;
+/// The graphs that a node runs; that of a fused node is part of its kernel.
+std::vector<GraphHandle> inner_graphs(const Node& node) {
+  return node.domain == kOwnDomain ? std::vector<GraphHandle>() : graphs_of(node);
 }
 
 int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
@@ -72,7 +65,7 @@ std::vector<std::string> captured_names(const Graph& graph) {
   };
   for (const Node& node : graph.nodes) {
     for (const std::string& name : node.inputs) use(name);
-    for (const GraphHandle& inner : graphs_of(node)) {
+    for (const GraphHandle& inner : inner_graphs(node)) {
       for (const std::string& name : captured_names(*inner)) use(name);
     }
     known.insert(node.outputs.begin(), node.outputs.end());
@@ -100,7 +93,7 @@ Program::Program(Graph graph, const std::map<std::string, int64_t>& opsets, Devi
 Program::Step Program::make_step(const Node& node, std::map<std::string, int>& numbers) {
   Step step{&node, run_of(node), node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs, {}, {}, {}, {}};
   for (const std::string& name : node.inputs) step.inputs.push_back(name.empty() ? -1 : numbers.at(name));
-  for (const GraphHandle& graph : graphs_of(node)) {
+  for (const GraphHandle& graph : inner_graphs(node)) {
     const std::vector<std::string> captured = captured_names(*graph);
     auto program = std::make_shared<Program>(*graph, opsets_, *device_, captured);
     for (const std::string& name : captured) {
@@ -211,7 +204,7 @@ std::vector<Array> Program::run(std::vector<Array> inputs, const StepListener* l
 Results run_node(const Node& node, const std::map<std::string, int64_t>& opsets, std::vector<Array> inputs) {
   const ops::DeviceScope scope(cpu());
   std::vector<std::shared_ptr<const Program>> graphs;
-  for (const GraphHandle& graph : graphs_of(node)) {
+  for (const GraphHandle& graph : inner_graphs(node)) {
     graphs.push_back(std::make_shared<Program>(*graph, opsets, cpu()));
   }
   const Call call(node, opset_of(opsets), cpu(), inputs, graphs, node.inputs.size());

@@ -19,11 +19,11 @@ namespace {
 /// Results beyond these bytes are computed in each run, rather than kept.
 constexpr int64_t kMostFoldedBytes = int64_t{64} << 20;
 
-bool has_graphs(const Node& node) {
-  return std::ranges::any_of(node.attributes, [](const auto& entry) {
-    return std::holds_alternative<GraphHandle>(entry.second) ||
-           std::holds_alternative<std::vector<GraphHandle>>(entry.second);
-  });
+bool has_graphs(const Node& node) { return !graphs_of(node).empty(); }
+
+/// A node's name, or that of its first output.
+const std::string& label_of(const Node& node) {
+  return node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
 }
 
 template <class T>
@@ -72,11 +72,7 @@ class Simplifier {
       Simplifier(copy, opsets_).run();
       return std::make_shared<const Graph>(std::move(copy));
     };
-    for (auto& [name, attribute] : node.attributes) {
-      if (auto* graph = std::get_if<GraphHandle>(&attribute)) *graph = simpler(*graph);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute))
-        std::ranges::transform(*list, list->begin(), simpler);
-    }
+    for (auto& [name, attribute] : node.attributes) replace_graphs(attribute, simpler);
   }
 
   const std::string& renamed(const std::string& name) const {
@@ -279,15 +275,9 @@ void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::str
     const bool is_known = node.domain.empty() || node.domain == kOwnDomain;
     if (!is_known || (!find_operator(node.op) && !is_pointwise(node.op))) {
       std::string& names = missing[node.domain.empty() ? node.op : node.domain + "." + node.op];
-      names += (names.empty() ? "" : ", ") +
-               in_quotes(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name);
+      names += (names.empty() ? "" : ", ") + in_quotes(label_of(node));
     }
-    for (const auto& [name, attribute] : node.attributes) {
-      if (auto* graph = std::get_if<GraphHandle>(&attribute)) find_missing((*graph)->nodes, missing);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-        for (const GraphHandle& graph : *list) find_missing(graph->nodes, missing);
-      }
-    }
+    for (const GraphHandle& graph : graphs_of(node)) find_missing(graph->nodes, missing);
   }
 }
 
@@ -296,16 +286,9 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
     std::string problem = control_problem(node);
     if (problem.empty()) problem = pointwise_problem(node);
-    if (!problem.empty()) {
-      const std::string& name = node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
-      raise_value_error(where, "ONNX model: node " + in_quotes(name) + " (" + node.op + "): " + problem);
-    }
-    for (const auto& [name, attribute] : node.attributes) {
-      if (auto* graph = std::get_if<GraphHandle>(&attribute)) check_nodes((*graph)->nodes, where);
-      if (auto* list = std::get_if<std::vector<GraphHandle>>(&attribute)) {
-        for (const GraphHandle& graph : *list) check_nodes(graph->nodes, where);
-      }
-    }
+    if (!problem.empty())
+      raise_value_error(where, "ONNX model: node " + in_quotes(label_of(node)) + " (" + node.op + "): " + problem);
+    for (const GraphHandle& graph : graphs_of(node)) check_nodes(graph->nodes, where);
   }
 }
 
