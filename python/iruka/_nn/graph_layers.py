@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
+import contextvars
 import math
 from typing import Any
 
@@ -10,25 +12,26 @@ import numpy
 
 from .. import _core
 from ..errors import TypeError, ValueError
-from .graphs import GraphBuilder, _simple
+from .graphs import GraphBuilder, operator_of
 from .module import Module, Parameter, as_parameter
 
-_REPLACED = [False]  # whether others replace new parameters, which need no random numbers then
+# Whether others replace new parameters, which need no random numbers then.
+_are_replaced = contextvars.ContextVar("are_replaced", default=False)
 
 
 @contextlib.contextmanager
 def replaced_parameters():
     """Parameters of modules that are made within are replaced: they are zeros, without random numbers."""
-    _REPLACED[0] = True
+    before = _are_replaced.set(True)
     try:
         yield
     finally:
-        _REPLACED[0] = False
+        _are_replaced.reset(before)
 
 
 def new_parameter(module: Module, name: str, shape: tuple[int, ...], kind: float | str, dtype, device) -> None:
     """A new parameter: 'ones', 'zeros', or uniform numbers up to a bound, as torch's."""
-    if isinstance(kind, str) or _REPLACED[0]:
+    if isinstance(kind, str) or _are_replaced.get():
         value = numpy.full(shape, 1.0 if kind == "ones" else 0.0)
     else:
         value = numpy.random.uniform(-kind, kind, shape)
@@ -50,9 +53,9 @@ class GraphLayer(Module):
     role = "graph"
     axes = 2  # spatial ones
 
+    @abc.abstractmethod
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         """Adds the layer's nodes behind the value x, which has so many axes."""
-        raise NotImplementedError
 
     def _check_rank(self, rank: int) -> None:
         if rank != self.axes + 2:
@@ -554,7 +557,7 @@ class Embedding(GraphLayer):
 
 
 class _Pointwise(GraphLayer):
-    emitted = staticmethod(_simple("Identity"))
+    emitted = staticmethod(operator_of("Identity"))
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -566,32 +569,32 @@ class _Pointwise(GraphLayer):
 class Mish(_Pointwise):
     """x * tanh(softplus(x))."""
 
-    emitted = staticmethod(_simple("Mish"))
+    emitted = staticmethod(operator_of("Mish"))
 
 
 class SELU(_Pointwise):
     """torch.nn.SELU."""
 
-    emitted = staticmethod(_simple("Selu"))
+    emitted = staticmethod(operator_of("Selu"))
 
 
 class Softsign(_Pointwise):
     """x / (1 + |x|)."""
 
-    emitted = staticmethod(_simple("Softsign"))
+    emitted = staticmethod(operator_of("Softsign"))
 
 
 class ReLU6(_Pointwise):
     """min(max(x, 0), 6)."""
 
     min, max = 0.0, 6.0
-    emitted = staticmethod(_simple("Clip", min="min", max="max"))
+    emitted = staticmethod(operator_of("Clip", min="min", max="max"))
 
 
 class Hardtanh(_Pointwise):
     """x within min_val and max_val."""
 
-    emitted = staticmethod(_simple("Clip", min="min_val", max="max_val"))
+    emitted = staticmethod(operator_of("Clip", min="min_val", max="max_val"))
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -602,13 +605,13 @@ class Hardsigmoid(_Pointwise):
     """min(max(x + 3, 0), 6) / 6."""
 
     alpha, beta = 1 / 6, 0.5
-    emitted = staticmethod(_simple("HardSigmoid", alpha="alpha", beta="beta"))
+    emitted = staticmethod(operator_of("HardSigmoid", alpha="alpha", beta="beta"))
 
 
 class LogSoftmax(_Pointwise):
     """The logarithm of the softmax along `dim`."""
 
-    emitted = staticmethod(_simple("LogSoftmax", axis="dim"))
+    emitted = staticmethod(operator_of("LogSoftmax", axis="dim"))
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()

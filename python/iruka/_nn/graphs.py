@@ -64,7 +64,7 @@ def _prelu(graph, leaf, x, rank, parameters) -> str:
     return graph.node("PRelu", x, graph.node("Reshape", parameters["weight"], graph.array(shape)))
 
 
-def _simple(operator: str, **names: str):
+def operator_of(operator: str, **names: str):
     """An operator whose attributes are those of the module, by their names there."""
 
     def emitted(graph, leaf, x, rank, parameters) -> str:
@@ -74,18 +74,18 @@ def _simple(operator: str, **names: str):
 
 
 _ACTIVATIONS = {
-    "relu": _simple("Relu"),
-    "leaky_relu": _simple("LeakyRelu", alpha="negative_slope"),
-    "gelu": _simple("Gelu"),
-    "gelu_tanh": _simple("Gelu", approximate="approximate"),
-    "silu": _simple("Swish"),
-    "tanh": _simple("Tanh"),
-    "sigmoid": _simple("Sigmoid"),
+    "relu": operator_of("Relu"),
+    "leaky_relu": operator_of("LeakyRelu", alpha="negative_slope"),
+    "gelu": operator_of("Gelu"),
+    "gelu_tanh": operator_of("Gelu", approximate="approximate"),
+    "silu": operator_of("Swish"),
+    "tanh": operator_of("Tanh"),
+    "sigmoid": operator_of("Sigmoid"),
     "softplus": _softplus,
-    "elu": _simple("Elu", alpha="alpha"),
+    "elu": operator_of("Elu", alpha="alpha"),
     "prelu": _prelu,
-    "hardswish": _simple("HardSwish"),
-    "softmax": _simple("Softmax", axis="dim"),
+    "hardswish": operator_of("HardSwish"),
+    "softmax": operator_of("Softmax", axis="dim"),
 }
 
 
