@@ -10,12 +10,22 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
-from ._pinned import empty_pinned
+from ._pinned import empty_pinned, order_of
 from ._stream import Event, Stream
 
 
 def _scope(stream: Any) -> Any:
     return stream if isinstance(stream, Stream) else contextlib.nullcontext()
+
+
+def _check_order(caller: str, order: str) -> None:
+    if order not in ("C", "F"):
+        raise ValueError(f"{caller}: order must be 'C' or 'F', not {order!r}")
+
+
+def _check_strides(caller: str, strides: Any, order: str, own: tuple[int, ...]) -> None:
+    if strides is not None and tuple(numpy.atleast_1d(strides)) != own:
+        raise ValueError(f"{caller}: strides {strides} are not those of order {order!r}, {own}")
 
 
 def to_device(obj, stream=0, copy: bool = True, to: ndarray | None = None) -> ndarray:
@@ -42,20 +52,17 @@ def device_array(shape, dtype=numpy.float64, strides=None, order: str = "C", str
 
     Raises ValueError for another order, and for strides that are not of the order.
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"device_array: order must be 'C' or 'F', not {order!r}")
+    _check_order("device_array", order)
     with _scope(stream):
         shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         made = _core.empty(shape[::-1], dtype).T if order == "F" else _core.empty(shape, dtype)
-    if strides is not None and tuple(strides) != made.strides:
-        raise ValueError(f"device_array: strides {tuple(strides)} are not those of order {order!r}, {made.strides}")
+    _check_strides("device_array", strides, order, made.strides)
     return made
 
 
 def device_array_like(ary, stream=0) -> ndarray:
     """An array of the shape, dtype and order of another one, whose elements are not set."""
-    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
-    return device_array(ary.shape, ary.dtype, order=order, stream=stream)
+    return device_array(ary.shape, ary.dtype, order=order_of(ary), stream=stream)
 
 
 def pinned_array(shape, dtype=numpy.float64, strides=None, order: str = "C") -> numpy.ndarray:
@@ -92,21 +99,18 @@ def mapped_array(
     write-combined.
     Raises ValueError for another order than 'C' and 'F', and for strides that are not of the order.
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"mapped_array: order must be 'C' or 'F', not {order!r}")
+    _check_order("mapped_array", order)
     if numpy.dtype(dtype).hasobject:
         raise TypeError(f"mapped_array: an array of a device has numbers, not {numpy.dtype(dtype)}")
     made = pinned_array(shape, dtype, order=order).view(MappedArray)
-    if strides is not None and tuple(numpy.atleast_1d(strides)) != made.strides:
-        raise ValueError(f"mapped_array: strides {strides} are not those of order {order!r}, {made.strides}")
+    _check_strides("mapped_array", strides, order, made.strides)
     return made
 
 
 def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> MappedArray:
     """A mapped array of the shape, dtype and order of another array."""
     ary = ary if isinstance(ary, ndarray) else numpy.asarray(ary)
-    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
-    return mapped_array(ary.shape, ary.dtype, order=order)
+    return mapped_array(ary.shape, ary.dtype, order=order_of(ary))
 
 
 def is_cuda_array(obj) -> bool:

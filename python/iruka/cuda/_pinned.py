@@ -33,9 +33,14 @@ def zeros_pinned(shape, dtype=float, order: str = "C") -> numpy.ndarray:
     return result
 
 
+def order_of(a) -> str:
+    """The order of an array's elements in memory: 'F', or 'C' also where it is neither."""
+    return "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
+
+
 def _like(a, dtype, order, shape):
     if order in ("A", "K"):
-        order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
+        order = order_of(a)
     return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype), order
 
 
