@@ -27,6 +27,7 @@ from ._python_kernels import (
     given_array,
     is_number,
     is_on_device,
+    is_signature,
     listed,
     placed,
     working_on,
@@ -402,7 +403,7 @@ def guvectorize(
     check_options("guvectorize", options)
     if not isinstance(layout, str):
         raise TypeError(f"guvectorize: a layout such as '(n),(n)->()' is needed, not {layout!r}")
-    is_one = isinstance(signatures, str) or type(signatures).__name__ == "Signature"
+    is_one = isinstance(signatures, str) or is_signature(signatures)
     given = (str(signatures),) if is_one else tuple(map(str, signatures))
     return lambda function: _Generalized(checked_function("guvectorize", function), given, layout, target)
 

@@ -355,6 +355,11 @@ def checked_function(caller: str, function: Any) -> types.FunctionType:
     return function
 
 
+def is_signature(value: Any) -> bool:
+    """Whether it is a signature of Numba's, float64(float64)."""
+    return value is not None and not callable(value) and type(value).__name__ == "Signature"
+
+
 def check_target(caller: str, target: Any) -> None:
     if target not in ("cpu", "parallel", "cuda"):
         raise ValueError(f"{caller}: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
@@ -447,6 +452,7 @@ __all__ = [
     "given_array",
     "is_number",
     "is_on_device",
+    "is_signature",
     "kernel_name",
     "listed",
     "placed",

@@ -6,13 +6,13 @@ import builtins
 import functools
 import re
 import types
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ._array.float_errors import warn
 from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
@@ -34,6 +34,7 @@ from ._python_kernels import (
     given_array,
     is_number,
     is_on_device,
+    is_signature,
     kernel_name,
     listed,
     placed,
@@ -406,7 +407,7 @@ class vectorize:
         signature: str | None = None,
         **options: Any,
     ) -> Any:
-        is_numbas = isinstance(pyfunc, (list, tuple, str)) or bool(options) or _is_signature(pyfunc)
+        is_numbas = isinstance(pyfunc, (list, tuple, str)) or bool(options) or is_signature(pyfunc)
         if is_numbas:
             return _decorator(pyfunc, cache=cache, **options)
         if pyfunc is None:
@@ -419,10 +420,6 @@ class vectorize:
         def __getattr__(self, name: str) -> Any: ...
 
 
-def _is_signature(value: Any) -> bool:
-    return value is not None and not callable(value) and type(value).__name__ == "Signature"
-
-
 def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nopython=True, fastmath=False, **others):
     check_options("vectorize", others)
     check_target("vectorize", target)
@@ -430,7 +427,7 @@ def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nop
         raise ValueError(f"vectorize: identity must be a number or None, not {identity!r}")
     if isinstance(signatures, types.FunctionType):
         return _Vectorized(signatures, (), target, identity)
-    given = [signatures] if isinstance(signatures, str) or _is_signature(signatures) else list(signatures or ())
+    given = [signatures] if isinstance(signatures, str) or is_signature(signatures) else list(signatures or ())
     return lambda function: _Vectorized(checked_function("vectorize", function), given, target, identity)
 
 
@@ -481,7 +478,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
         try:
             return [asarray(each) for each in given]
         except builtins.TypeError as error:
-            warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=3)
+            warn(f"vectorize runs in Python, element by element: {error}", UserWarning)
             return None
 
     def _loop(self, key: tuple) -> _Loop | None:
@@ -493,7 +490,7 @@ class _NumpyVectorized(FunctionValue, numpy.vectorize):
                     raise TranslationError(f"otypes has {', '.join(map(str, outputs))}; kernels give numbers")
                 self._loops[key] = _Loop(self.pyfunc, key, outputs, self.pyfunc.__name__)
             except TranslationError as error:
-                warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=3)
+                warn(f"vectorize runs in Python, element by element: {error}", UserWarning)
                 self._loops[key] = None
         return self._loops[key]
 

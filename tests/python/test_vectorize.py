@@ -249,8 +249,9 @@ def test_numpys_vectorize():
     assert isinstance(clamp(np.arange(5), 2), iruka.ndarray)
     whole = vectorize(lambda x: x / 2, otypes=["int32"])
     assert whole(iruka.arange(4.0)).dtype == "int32" and whole([1.0, 4.0]).tolist() == [0, 2]
-    with pytest.warns(UserWarning, match="runs in Python, element by element: .*has no kernel"):
+    with pytest.warns(UserWarning, match="runs in Python, element by element: .*has no kernel") as told:
         text = vectorize(lambda x: len(str(x)))(iruka.arange(9, 12))
+    assert [each.filename for each in told] == [__file__]
     assert text.tolist() == [1, 2, 2]
     total = vectorize(np.sum, signature="(n)->()")
     assert total(np.ones((2, 3))).tolist() == [3, 3]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import math
 import os
-import warnings
 from collections.abc import Callable
 
 import numpy
 from numpy import ndindex
 
+from .._array.float_errors import warn
 from .._core import ndarray
 from .._functions import elementwise
 from .._numpy.conversion import asarray, asnumpy
@@ -50,7 +50,7 @@ def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: 
     except Untraceable as error:
         reason = error
     line = _line(reason)
-    warnings.warn(f"apply_along_axis calls {_name(function)} for each slice in Python{line}: {reason}", stacklevel=3)
+    warn(f"apply_along_axis calls {_name(function)} for each slice in Python{line}: {reason}", UserWarning)
     for place in ndindex(outer):
         result[place] = (
             first if not any(place) else _as_array(function, function(slices[place], *arguments, **keywords))
