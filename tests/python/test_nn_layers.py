@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import iruka
+from fake_torch import Tensor, torch_like
 from iruka import nn
 
 
@@ -297,41 +298,11 @@ def test_parameters_that_change_count(rng):
     made.load_state_dict({"0.weight": made[0].weight, "0.bias": made[0].bias, "1.num_batches_tracked": 3})
 
 
-class FakeTorch:
-    """A module as torch has it, recognised by the name of its class."""
-
-    def __init__(self, tensors=None, **attributes):
-        vars(self).update(attributes, tensors=tensors or {})
-
-    def named_children(self):
-        return vars(self).get("children", {}).items()
-
-    def state_dict(self):
-        return self.tensors
-
-
-class Tensor:
-    def __init__(self, array):
-        self.array, self._version = array, 0
-
-    def detach(self):
-        return self
-
-    def __dlpack__(self, **keywords):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
 @pytest.mark.cpu_only
 def test_from_torch(rng):
-    def torch_like(kind, tensors=None, **attributes):
-        return type(kind, (FakeTorch,), {})(tensors, **attributes)
-
     weight, bias = rng.normal(size=(4, 2, 3, 3)).astype(np.float32), rng.normal(size=4).astype(np.float32)
     convolution = torch_like(
-        "Conv2d", {"weight": Tensor(weight), "bias": Tensor(bias)}, in_channels=2, out_channels=4, kernel_size=(3, 3),
+        "Conv2d", tensors={"weight": Tensor(weight), "bias": Tensor(bias)}, in_channels=2, out_channels=4, kernel_size=(3, 3),
         stride=(1, 1), padding=(1, 1), dilation=(1, 1), groups=1, padding_mode="zeros",
     )  # fmt: skip
     pool = torch_like("MaxPool2d", kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)

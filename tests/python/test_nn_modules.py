@@ -11,6 +11,7 @@ import pytest
 
 import iruka
 from fake_driver import needs_fake_driver, run
+from fake_torch import Tensor, torch_like
 from helpers import BFLOAT16, values
 from iruka import nn
 
@@ -560,36 +561,6 @@ def test_the_text_of_a_network_depends_on_shapes_alone(rng):
     other[0].weight = rng.standard_normal((29, 6))
     other(x)
     assert not [event for event in iruka.kernel_history() if event.kind == "compiled"]
-
-
-class Fake:
-    """Modules as torch has them, recognised by the names of their classes."""
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
-
-    def named_children(self):
-        return vars(self).get("children", {}).items()
-
-
-class Tensor:
-    """What from_torch() uses of a tensor."""
-
-    def __init__(self, array):
-        self.array, self._version = array, 0
-
-    def detach(self):
-        return self
-
-    def __dlpack__(self, **keywords):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
-def torch_like(kind, **attributes):
-    return type(kind, (Fake,), {})(**attributes)
 
 
 @pytest.mark.cpu_only
