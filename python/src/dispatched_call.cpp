@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -342,13 +343,30 @@ bool DispatchedCall::make_outputs() {
 /// A generalized function may read the outputs that it is given, and runs once more where it raises.
 void DispatchedCall::keep_values_of_outputs() {
   if (!is_generalized() || !found_->reports_failure) return;
-  for (PyObject* object : given_.outputs) before_.add(nb::handle(object).attr("copy")());
+  size_t used = 0;
+  for (size_t k = 0; k < given_.outputs.size(); ++k) {
+    const jit::Operand& target = output(k);
+    const auto bytes = static_cast<size_t>(target.nbytes());
+    const bool is_brief = is_host(*device_) && target.is_c_contiguous() && bytes <= sizeof(kept_) - used;
+    before_.add(is_brief ? nb::object() : nb::handle(given_.outputs[k]).attr("copy")());
+    if (!is_brief) continue;
+    std::memcpy(kept_ + used, target.data, bytes);
+    used += bytes;
+  }
 }
 
 void DispatchedCall::bring_back_outputs() {
   const auto before = before_.span();
-  for (size_t k = 0; k < before.size(); ++k)
-    if (PyObject_SetItem(given_.outputs[k], Py_Ellipsis, before[k].ptr()) < 0) throw nb::python_error();
+  size_t used = 0;
+  for (size_t k = 0; k < before.size(); ++k) {
+    if (before[k].is_valid()) {
+      if (PyObject_SetItem(given_.outputs[k], Py_Ellipsis, before[k].ptr()) < 0) throw nb::python_error();
+      continue;
+    }
+    const auto bytes = static_cast<size_t>(output(k).nbytes());
+    std::memcpy(output(k).data, kept_ + used, bytes);
+    used += bytes;
+  }
 }
 
 void DispatchedCall::launch() {

@@ -38,6 +38,8 @@ class DispatchedCall final : GilKeeper {
   static constexpr int kMostAxes = 8, kMostWideRank = 12;
   /// Larger outputs are memory of the pool, and larger casts and copies work of all threads.
   static constexpr int64_t kSmallBytes = 32 << 10;
+  /// Copies of so many bytes take less time than an object of Python.
+  static constexpr size_t kMostKeptBytes = 4 << 10;
 
   struct Element {
     alignas(16) std::byte bytes[16];
@@ -93,11 +95,13 @@ class DispatchedCall final : GilKeeper {
   FixedList<Scalar, kMostInputs> numbers_{0};
   FixedList<Array, kMost> arrays_{0};
   FixedList<nb::object, kMost> objects_{0};
-  FixedList<BufferHandle, kMost> buffers_{0};      ///< of arguments that are held
-  FixedList<HeldShape, kMost> shapes_{0};          ///< of arguments that are held
-  FixedList<nb::object, kMostOutputs> before_{0};  ///< copies of given outputs with their values from before the call
-  Array* made_arrays_[kMostOutputs];               ///< of new outputs that are not NumPy's
-  nb::object* made_objects_[kMostOutputs];         ///< of those that are; null: the element behind the operand
+  FixedList<BufferHandle, kMost> buffers_{0};  ///< of arguments that are held
+  FixedList<HeldShape, kMost> shapes_{0};      ///< of arguments that are held
+  /// Given outputs with their values from before the call: copies, or null for those whose bytes are in kept_.
+  FixedList<nb::object, kMostOutputs> before_{0};
+  std::byte kept_[kMostKeptBytes];
+  Array* made_arrays_[kMostOutputs];        ///< of new outputs that are not NumPy's
+  nb::object* made_objects_[kMostOutputs];  ///< of those that are; null: the element behind the operand
 };
 
 }  // namespace iruka::python
