@@ -121,13 +121,20 @@ const char* advice_on_name(std::string_view name) {
   return nullptr;
 }
 
+/// Whether the parts of a complex number are taken for members x and y.
+bool is_about_parts(std::string_view message) {
+  static constexpr std::string_view kMembers[] = {"no member named 'x'", "no member named 'y'", "has no member \"x\"",
+                                                  "has no member \"y\""};
+  return has(message, "complex<") &&
+         std::ranges::any_of(kMembers, [&](std::string_view member) { return has(message, member); });
+}
+
 constexpr const char* kParts = "; write z.real() and z.imag(), and z = {re, im} to set them";
 
 /// Advice on what kernels do not have, by the words of Clang's and NVRTC's messages.
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"namespace \"std\" has no member", kNoStandardLibrary},
-    {"no member named 'x' in 'complex<", kParts},
-    {"no member named 'y' in 'complex<", kParts},
+    {"Instruction 'vote' without '.sync'", kSynchronous},
     {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
     {"cannot use 'throw'", "; a kernel has no exceptions: a failed assert(...) is an error of the call"},
     {"operator new", kNoAllocation},
@@ -141,6 +148,13 @@ bool any_says(std::span<const Diagnostic> notes, std::string_view words) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// The identifier that begins at `column` of `line`, which counts from 1.
+std::string_view word_at(std::string_view line, int column) {
+  if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
+  const std::string_view rest = line.substr(static_cast<size_t>(column) - 1);
+  return rest.substr(0, static_cast<size_t>(std::ranges::find_if_not(rest, is_word) - rest.begin()));
+}
 
 /// The C++ type for a dtype's name, if the two differ.
 std::string_view type_for(std::string_view dtype) {
@@ -242,9 +256,12 @@ std::string advice_on_expression(const Diagnostic& error, std::span<const Diagno
 
 std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line) {
   const std::string_view message = error.message;
-  const std::string_view name = unknown_name(message);
+  const bool is_qualifier = has(message, "name followed by \"::\" must be");  // NVRTC does not repeat the name
+  const std::string_view name = is_qualifier ? word_at(line, error.column) : unknown_name(message);
   if (const char* advice = advice_on_name(name)) return advice;
-  if (has(message, "expected namespace name") && has(line, "cooperative_groups")) return kGroups;
+  const bool needs_namespace = has(message, "expected namespace name") || has(message, "name must be a namespace name");
+  if (needs_namespace && has(line, "cooperative_groups")) return kGroups;
+  if (is_about_parts(message)) return kParts;
   for (const auto& [words, advice] : kRefusals)
     if (has(message, words)) return advice;
   if (const std::string_view type = type_for(name); !type.empty())

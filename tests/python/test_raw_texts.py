@@ -146,7 +146,8 @@ def test_names_that_kernels_lack(text):
     code = f'extern "C" __global__ void f(float* x) {{ {text} }}'
     with pytest.raises(CompileError) as error:
         iruka.RawKernel(code, "f").compile()
-    assert ABSENT[text] in str(error.value) and "code, line 1" in str(error.value)
+    is_assembled = "__ballot" in text and iruka.default_device().name != "cpu"  # CUDA's assembler refuses it, not C++
+    assert ABSENT[text] in str(error.value) and (is_assembled or "code, line 1" in str(error.value))
 
 
 @pytest.mark.cpu_only
