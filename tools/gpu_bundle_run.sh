@@ -14,7 +14,11 @@ unpack() {
   mkdir -p work/lib work/tests
   for file in lib/*.xz; do
     name=$(basename "$file" .xz)
-    if [ "$name" = tests.tar ]; then xz -dc "$file" | tar -x -C work/tests; else xz -dc "$file" >"work/lib/$name"; fi
+    case $name in
+      tests.tar) xz -dc "$file" | tar -x -C work/tests ;;
+      texts.tar) xz -dc "$file" | tar -x ;;
+      *) xz -dc "$file" >"work/lib/$name" ;;
+    esac
   done
   cp lib/*.so.* work/lib/ 2>/dev/null
 }
