@@ -48,6 +48,13 @@ struct Parameter {
   bool raw = false;
   bool is_const = true;        ///< false for outputs and `_non_const` inputs, which are written back
   bool follows_array = false;  ///< a raw input without qualifier: writable if its array is
+  int64_t extent = 0;          ///< elements of a small array by value, "float32 taps[9]"; 0: anything else
+
+  bool is_by_value() const { return extent > 0; }
+  /// Whether the body sees an element of an array at a time.
+  bool has_elements() const { return !raw && !is_by_value(); }
+  /// "raw float32 x", without the words for const.
+  std::string to_string() const;
 };
 
 /// The options of CuPy's ElementwiseKernel, besides the four texts.

@@ -121,11 +121,11 @@ struct DenseLayer {
 struct DeviceFunction {
   std::string name;
   std::string preamble;     ///< defines the type of `name`
-  std::string parameter;    ///< "raw const float32 net_weights"
-  std::string declaration;  ///< "const net_network net{&net_weights[0]};"
+  std::string parameter;    ///< "float32 net_weights[420]"; of larger networks "raw const float32 net_weights"
+  std::string declaration;  ///< of the variable `name`
   Dtype dtype = Dtype::float32;
   int64_t in_features = 0, out_features = 0;
-  Array weights;
+  Array weights;  ///< on the host where the parameter is an array by value
 };
 
 /// What activations without a layer are for, whose weights would say it.

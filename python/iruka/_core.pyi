@@ -613,6 +613,10 @@ class ParameterInfo:
         """Whether the body uses the whole array."""
 
     @property
+    def extent(self) -> int | None:
+        """Elements of a small array by value; None for anything else."""
+
+    @property
     def is_const(self) -> bool:
         """
         Whether it is an input without `_non_const`. To a raw one that does not say const the body may
@@ -684,8 +688,8 @@ class ElementwiseKernel:
     The body of a loop as a string of C++, run over whole arrays.
 
     in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
-    one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element
-    and a raw one is a CArray; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
+    one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element,
+    a raw one is a CArray, and an input `TYPE NAME[EXTENT]` is a small array whose elements are passed by value; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
     holds helper functions, loop_prep and after_loop run before and after the elements, options go to the compiler.
     reduce_dims merges axes if layouts allow; no_return and return_tuple change what a call returns.
 

@@ -2,6 +2,8 @@
 // and a general argument parser would double that.
 #include "iruka/kernel.h"
 
+#include <nanobind/stl/optional.h>
+
 #include <string>
 #include <vector>
 
@@ -25,8 +27,7 @@ const Parameter* parameter_at(const KernelParameters& kernel, Py_ssize_t k) {
 [[noreturn]] void refuse_argument(const KernelParameters& kernel, Py_ssize_t k, PyObject* object) {
   const Parameter* parameter = parameter_at(kernel, k);
   std::string which = "argument " + std::to_string(k + 1);
-  if (parameter)
-    which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
+  if (parameter) which += " (" + parameter->to_string() + ")";
   throw TypeError(kernel.name + "(): " + which + " has unsupported type " + describe(nb::handle(object).type()) +
                   (parameter && !parameter->is_const && is_array_like(object)
                        ? "; the kernel writes to it, so give iruka.asarray(it), which shares its memory where it can"
@@ -77,19 +78,32 @@ bool scalar_argument(const KernelParameters& kernel, PyObject* positional, Py_ss
   return to_scalar(object, scalar, inexact);
 }
 
+bool is_by_value(const KernelParameters& kernel, Py_ssize_t k) {
+  const Parameter* parameter = parameter_at(kernel, k);
+  return parameter && parameter->is_by_value();
+}
+
+Device& device_of_call(const KernelParameters& kernel, PyObject* positional) {
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(positional); k++) {
+    PyObject* object = PyTuple_GET_ITEM(positional, k);
+    if (is_array(object) && !is_by_value(kernel, k)) return array_of(object).device();
+  }
+  return default_device();
+}
+
 /// An array of another library, or a list, as functions take them; not where the body writes, which a copy would hide.
-Array foreign_argument(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
+Array foreign_argument(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k, Device& device) {
   PyObject* object = PyTuple_GET_ITEM(positional, k);
   const Parameter* parameter = parameter_at(kernel, k);
   if (!parameter || !parameter->is_const || !is_array_like(object)) refuse_argument(kernel, k, object);
-  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(positional));
-  return as_array(object, device_among({&PyTuple_GET_ITEM(positional, 0), count}));
+  return as_array(object, parameter->is_by_value() ? cpu() : device);
 }
 
 }  // namespace
 
 KernelArguments::KernelArguments(const KernelParameters& kernel, PyObject* positional)
-    : arrays_(static_cast<size_t>(PyTuple_GET_SIZE(positional))),
+    : device_(&device_of_call(kernel, positional)),
+      arrays_(static_cast<size_t>(PyTuple_GET_SIZE(positional))),
       arguments_(static_cast<size_t>(PyTuple_GET_SIZE(positional))) {
   const Py_ssize_t count = PyTuple_GET_SIZE(positional);
   for (Py_ssize_t k = 0; k < count; k++) {
@@ -99,15 +113,9 @@ KernelArguments::KernelArguments(const KernelParameters& kernel, PyObject* posit
     } else if (Scalar scalar; scalar_argument(kernel, positional, k, scalar)) {
       arguments_.add(scalar);
     } else {
-      arguments_.add(arrays_.add(foreign_argument(kernel, positional, k)));
+      arguments_.add(arrays_.add(foreign_argument(kernel, positional, k, *device_)));
     }
   }
-}
-
-Device& KernelArguments::device() const {
-  for (const Argument& argument : span())
-    if (argument.is_array()) return argument.array().device();
-  return default_device();
 }
 
 namespace {
@@ -216,7 +224,7 @@ std::string parts_of(std::span<const Parameter> list) {
   for (const Parameter& parameter : list) {
     text += parameter.raw ? "raw " : "";
     text += !parameter.is_const ? "_non_const " : parameter.follows_array ? "" : "const ";
-    text += parameter.type + " " + parameter.name + ", ";
+    text += parameter.type + " " + parameter.name + "[" + std::to_string(parameter.extent) + "], ";
   }
   return text;
 }
@@ -321,10 +329,6 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
-std::string parameter_text(const Parameter& parameter) {
-  return std::string(parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
-}
-
 void bind_parameter(nb::module_& module) {
   nb::class_<Parameter>(module, "ParameterInfo", "One parameter of a kernel.")
       .def_ro("name", &Parameter::name, "The name in the body.")
@@ -335,10 +339,13 @@ void bind_parameter(nb::module_& module) {
           "ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
           "The C++ type in the body; for a placeholder its letter.")
       .def_ro("raw", &Parameter::raw, "Whether the body uses the whole array.")
+      .def_prop_ro(
+          "extent", [](const Parameter& p) { return p.is_by_value() ? std::optional(p.extent) : std::nullopt; },
+          nb::sig("def extent(self) -> int | None"), "Elements of a small array by value; None for anything else.")
       .def_ro("is_const", &Parameter::is_const,
               "Whether it is an input without `_non_const`. To a raw one that does not say const the body may\n"
               "write where the array is writable.")
-      .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + parameter_text(p) + ">"; });
+      .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + p.to_string() + ">"; });
 }
 
 std::string remark_text(const Remark& remark) {
@@ -376,8 +383,8 @@ void bind_report(nb::module_& module) {
 constexpr const char* kDocumentation = R"(The body of a loop as a string of C++, run over whole arrays.
 
 in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
-one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element
-and a raw one is a CArray; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
+one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element,
+a raw one is a CArray, and an input `TYPE NAME[EXTENT]` is a small array whose elements are passed by value; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
 holds helper functions, loop_prep and after_loop run before and after the elements, options go to the compiler.
 reduce_dims merges axes if layouts allow; no_return and return_tuple change what a call returns.
 

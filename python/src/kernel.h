@@ -28,12 +28,13 @@ class KernelArguments {
   KernelArguments& operator=(const KernelArguments&) = delete;
 
   std::span<const Argument> span() const { return arguments_.span(); }
-  /// Where the first array lies; the default device where there is none.
-  Device& device() const;
+  /// Where the first array lies that is not by value; the default device where there is none.
+  Device& device() const { return *device_; }
 
  private:
   static constexpr size_t kInline = 16;
 
+  Device* device_;
   FixedList<Array, kInline> arrays_;
   FixedList<Argument, kInline> arguments_;  ///< refer to arrays_
 };

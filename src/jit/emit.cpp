@@ -25,6 +25,10 @@ std::string emit_check(const KernelText& kernel) {
     const Parameter& parameter = kernel.parameter(k);
     const std::string element = type_of(*parameter.dtype);
     names += parameter.name + ",";
+    if (parameter.is_by_value()) {
+      parameters += ", const " + element + " (&" + parameter.name + ")[" + number(parameter.extent) + "]";
+      continue;
+    }
     if (parameter.raw) {
       // A template parameter stands for an array of any rank.
       templates += (templates.empty() ? "template <" : ", ") + std::string("class iruka_raw") + number(k);

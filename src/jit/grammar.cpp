@@ -70,10 +70,34 @@ void check_parameter_name(const std::string& kernel, std::string_view whole, std
     fail(kernel, whole, "names that begin with 'iruka_', '__' or '_raw_' are reserved");
 }
 
+/// Takes "[9]" off the end of a parameter. Returns the number; 0 where there is none.
+int64_t take_extent(const std::string& kernel, std::string_view whole, std::string_view& text) {
+  const auto trimmed = [](std::string_view part) {
+    while (!part.empty() && is_space(part.back())) part.remove_suffix(1);
+    while (!part.empty() && is_space(part.front())) part.remove_prefix(1);
+    return part;
+  };
+  text = trimmed(text);
+  if (!text.ends_with(']')) return 0;
+  const size_t open = std::min(text.find('['), text.size() - 1);
+  const std::string_view digits = trimmed(text.substr(open + 1, text.size() - open - 2));
+  constexpr size_t kMostDigits = 6;
+  const bool is_number = !digits.empty() && digits.size() <= kMostDigits &&
+                         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  const int extent = is_number ? std::stoi(std::string(digits)) : 0;
+  if (extent == 0)
+    fail(kernel, whole,
+         "an array by value has its number of elements in brackets, as in 'float32 taps[9]'" +
+             std::string(on_arrays(whole)));
+  text = text.substr(0, open);
+  return extent;
+}
+
 Parameter parse_one(const std::string& kernel, std::string_view text, bool is_output) {
-  const std::vector<std::string_view> words = split_words(text);
   std::string whole;
-  for (std::string_view word : words) whole += (whole.empty() ? "" : " ") + std::string(word);
+  for (std::string_view word : split_words(text)) whole += (whole.empty() ? "" : " ") + std::string(word);
+  const int64_t extent = take_extent(kernel, whole, text);
+  const std::vector<std::string_view> words = split_words(text);
   if (words.size() < 2) fail(kernel, whole, "expected [raw] [const|_non_const] TYPE NAME");
   Parameter parameter;
   parameter.is_const = !is_output;
@@ -91,6 +115,9 @@ Parameter parse_one(const std::string& kernel, std::string_view text, bool is_ou
       fail(kernel, whole, "unknown keyword '" + std::string(words[k]) + "', expected raw, const or _non_const");
     }
   }
+  parameter.extent = extent;
+  if (extent > 0 && (parameter.raw || !parameter.is_const))
+    fail(kernel, whole, "an array by value is a const input, and not raw");
   parameter.follows_array = parameter.raw && !says_const;
   parameter.type = words[words.size() - 2];
   parameter.name = words.back();
@@ -267,3 +294,11 @@ bool has_open_power(std::string_view text) {
 }
 
 }  // namespace iruka::jit
+
+namespace iruka {
+
+std::string Parameter::to_string() const {
+  return (raw ? "raw " : "") + type + " " + name + (is_by_value() ? "[" + std::to_string(extent) + "]" : "");
+}
+
+}  // namespace iruka

@@ -12,7 +12,7 @@ namespace iruka::jit {
 /// Most parameters a kernel may have, inputs and outputs together.
 inline constexpr int kMaxParameters = 200;
 
-/// Parses `[raw] [const|_non_const] TYPE NAME, ...`; an empty text is an empty list.
+/// Parses `[raw] [const|_non_const] TYPE NAME, ...` and `TYPE NAME[EXTENT]`; an empty text is an empty list.
 /// Raises ValueError naming `kernel` and the parameter for bad syntax or a reserved name, TypeError for an unknown
 /// dtype. `kind` is the class that the errors name, here and below.
 std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output,

@@ -25,7 +25,7 @@ std::string jit::list_parameters(std::span<const Parameter> parameters) {
   std::string text;
   for (const Parameter& parameter : parameters) {
     if (!text.empty()) text += ", ";
-    text += (parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
+    text += parameter.to_string();
   }
   return text;
 }
@@ -211,6 +211,7 @@ jit::ErrorContext ElementwiseKernel::State::error_context(const jit::Signature* 
     context.argument_types += signature ? iruka::name(signature->operands[k].dtype) : parameter.type;
     if (signature && signature->operands[k].access >= jit::Access::raw_contiguous)
       context.argument_types += "[" + std::to_string(signature->operands[k].rank) + "-d]";
+    if (parameter.is_by_value()) context.argument_types += "[" + std::to_string(parameter.extent) + "]";
     context.argument_types += " " + parameter.name;
   }
   return context;

@@ -18,6 +18,7 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
   shape_ = resolve_shape(kernel_.text, arguments_, options.size);
   make_outputs(options);
   copy_overlapping_inputs();
+  bring_values();
   describe();
   launch_.emplace(kernel_, *device_, shape_, std::span<const Operand>(operands_, parameter_count()), stages);
 }
@@ -45,7 +46,8 @@ void KernelCall::make_outputs(const CallOptions& options) {
 // As in NumPy, an input that partly overlaps a given output is read with its values from before the call.
 void KernelCall::copy_overlapping_inputs() {
   for (size_t k = 0; given_ > input_count() && k < input_count(); ++k) {
-    const bool is_plain = !kernel_.text.parameter(k).raw && arguments_[k].is_array() && kernel_.text.mentions(k);
+    const bool is_plain =
+        kernel_.text.parameter(k).has_elements() && arguments_[k].is_array() && kernel_.text.mentions(k);
     if (!is_plain || kernel_.text.is_stored(k)) continue;
     const Array& input = arguments_[k].array();
     for (size_t out = input_count(); out < given_; ++out) {
@@ -57,6 +59,17 @@ void KernelCall::copy_overlapping_inputs() {
       input_copy_index_.push_back(k);
       break;
     }
+  }
+}
+
+/// Elements by value lie on the host, one behind the other.
+void KernelCall::bring_values() {
+  for (size_t k = 0; k < input_count(); ++k) {
+    if (!kernel_.text.parameter(k).is_by_value()) continue;
+    const Array& given = arguments_[k].array();
+    if (&given.device() == &cpu() && given.is_c_contiguous()) continue;
+    input_copies_.push_back(given.to_device(cpu()).contiguous());
+    input_copy_index_.push_back(k);
   }
 }
 

@@ -41,6 +41,7 @@ class KernelCall {
   void make_outputs(const CallOptions& options);
   void check_stored(size_t k) const;
   void copy_overlapping_inputs();
+  void bring_values();
   void describe();
 
   ElementwiseKernel::State& kernel_;
@@ -51,7 +52,7 @@ class KernelCall {
   Dims shape_;
   Dtype types_[kMaxParameters];
   std::vector<Array> made_outputs_;  ///< all, or none if the call passed them
-  std::vector<Array> input_copies_;  ///< copies of inputs that partly overlap an output
+  std::vector<Array> input_copies_;  ///< of inputs that partly overlap an output, and of elements by value
   std::vector<size_t> input_copy_index_;
   Operand operands_[kMaxParameters];
   std::optional<KernelLaunch> launch_;

@@ -171,6 +171,8 @@ void KernelLaunch::describe_operands() {
       if (count_ > kSmallArrayBytes / itemsize(operand.dtype)) signature_.small_arrays = 0;
     } else if (!is_array(k)) {
       operand.access = Access::scalar;
+    } else if (parameter.is_by_value()) {
+      operand.access = Access::by_value;
     } else if (is_plain_array(k)) {
       operand.access = plain_access(k, plain++);
     } else {
@@ -334,6 +336,13 @@ void KernelLaunch::pack_raw(ArgumentBlock& block, const Operand& array) const {
   block.push_bytes(array.ndim ? array.strides : &zero, bytes, alignof(int64_t));
 }
 
+void KernelLaunch::pack_values(ArgumentBlock& block, const Operand& array) const {
+  const auto bytes = static_cast<size_t>(array.nbytes()), size = static_cast<size_t>(itemsize(array.dtype));
+  if (array.dtype != Dtype::bool_)
+    return block.push_bytes(array.data, bytes, is_complex(array.dtype) ? size / 2 : size);
+  for (int64_t k = 0; k < array.size; ++k) block.push(static_cast<const uint8_t*>(array.data)[k] != 0);
+}
+
 void KernelLaunch::pack_dividers(ArgumentBlock& block) const {
   uint32_t magic[kMaxRank], shift[kMaxRank];
   const int rank = loop_->rank();
@@ -396,6 +405,7 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
         break;
       }
       case Access::scalar: pack_scalar(block, integers, k); break;
+      case Access::by_value: pack_values(block, operands_[k]); break;
       case Access::raw_contiguous:
       case Access::raw_strided: pack_raw(block, operands_[k]); break;
       default:
@@ -414,7 +424,7 @@ void KernelLaunch::check_size() const {
   if (bytes > most)
     throw ValueError("kernel '" + kernel_.text.name + "': its arguments take " + std::to_string(bytes) + " bytes, " +
                      device_.name() + " takes at most " + std::to_string(most) +
-                     ": give fewer arrays, or arrays with fewer axes");
+                     ": give fewer arrays, arrays with fewer axes, or raw ones in place of those by value");
 }
 
 int64_t KernelLaunch::unit_count() const {

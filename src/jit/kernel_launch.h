@@ -87,7 +87,7 @@ class KernelLaunch {
  private:
   bool is_array(size_t k) const { return operands_[k].is_array(); }
   bool is_plain_array(size_t k) const {
-    return !kernel_.text.parameter(k).raw && is_array(k) && kernel_.text.mentions(k);
+    return kernel_.text.parameter(k).has_elements() && is_array(k) && kernel_.text.mentions(k);
   }
   bool is_scratch(size_t k) const { return stages_ && stages_->has_scratch && kernel_.text.is_intermediate(k); }
   bool has_slices() const { return !kernel_.text.stages.empty(); }
@@ -109,6 +109,7 @@ class KernelLaunch {
   void pack(ArgumentBlock& block, IntegerValues& integers) const;
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
   void pack_raw(ArgumentBlock& block, const Operand& array) const;
+  void pack_values(ArgumentBlock& block, const Operand& array) const;
   void pack_dividers(ArgumentBlock& block) const;
   void pack_slices(ArgumentBlock& block) const;
   /// The bytes of a batch's array of this dtype, and of all its scratch arrays.

@@ -35,11 +35,13 @@ void KernelWriter::argument_struct(const std::string& dividers) {
   if (rank_ > 1) out_ += "  ptrdiff_t shape[" + number(rank_) + "];\n";
   out_ += dividers;
   if (kernel_.sees_indexer) out_ += "  ptrdiff_t indexer_shape[" + number(signature_.indexer_rank) + "];\n";
-  each([&](size_t k, const Parameter&) {
+  each([&](size_t k, const Parameter& parameter) {
     const std::string id = number(k);
     if (is_hidden(k)) return;
     if (is_scalar(k)) {
       out_ += "  " + type(k) + " value" + id + ";\n";
+    } else if (is_by_value(k)) {
+      out_ += "  " + type(k) + " value" + id + "[" + number(parameter.extent) + "];\n";
     } else if (is_scratch(k)) {
       out_ += "  ptrdiff_t shape" + id + "[" + number(std::max<int>(signature_.operands[k].rank, 1)) + "], place" + id +
               ";\n";
@@ -91,6 +93,10 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
   each([&](size_t k, const Parameter& parameter) {
     if (is_hidden(k)) return;
     parameters += ", [[maybe_unused]] ";
+    if (is_by_value(k)) {
+      parameters += by_value_reference(k);
+      return;
+    }
     if (is_raw(k)) {
       parameters += array_type(k) + "& ";
     } else if (is_plain(k) && kernel_.is_stored(k)) {
@@ -204,6 +210,8 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
     const std::string value = is_fixed(k) ? "iruka_fixed" + id + "()" : "iruka_a.value" + id;
     out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name +
             " = " + value + ";\n";
+  } else if (is_by_value(k)) {
+    out_ += "[[maybe_unused]] " + by_value_reference(k) + " = iruka_a.value" + id + ";\n";
   } else if (is_raw(k) && !is_scratch(k)) {
     const int rank = signature_.operands[k].rank;
     const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;

@@ -30,7 +30,8 @@ class KernelWriter {
   bool is_raw(size_t k) const { return !is_hidden(k) && signature_.operands[k].access >= Access::raw_contiguous; }
   bool is_scratch(size_t k) const { return !is_hidden(k) && signature_.operands[k].access == Access::scratch; }
   bool is_scalar(size_t k) const { return !is_hidden(k) && signature_.operands[k].access == Access::scalar; }
-  bool is_plain(size_t k) const { return !is_hidden(k) && !is_raw(k) && !is_scalar(k); }
+  bool is_by_value(size_t k) const { return !is_hidden(k) && signature_.operands[k].access == Access::by_value; }
+  bool is_plain(size_t k) const { return !is_hidden(k) && !is_raw(k) && !is_scalar(k) && !is_by_value(k); }
   bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
   /// NVRTC treats a division by a constant zero as unreachable, so on a GPU a zero is not made a constant.
   bool is_fixed(size_t k) const {
@@ -45,6 +46,11 @@ class KernelWriter {
   std::string array_type(size_t k) const {
     const OperandSignature& operand = signature_.operands[k];
     return (operand.is_const ? "CConstArray<" : "CArray<") + type(k) + ", " + number(operand.rank) + ">";
+  }
+  /// What declares a small array by value: its elements stay among the arguments.
+  std::string by_value_reference(size_t k) const {
+    const Parameter& parameter = kernel_.parameter(k);
+    return "const " + type(k) + " (&" + parameter.name + ")[" + number(parameter.extent) + "]";
   }
   template <class Callable>
   void each(Callable&& callable) const {

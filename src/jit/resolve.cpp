@@ -40,17 +40,27 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
   for (size_t k = 0; k < given; ++k)
     if (!arguments[k].is_array() && text.parameter(k).raw && !text.is_intermediate(k))
       throw TypeError(parameter_prefix(text, k) + "a raw parameter takes an array, not a scalar");
+  for (size_t k = 0; k < inputs; ++k)
+    if (text.parameter(k).is_by_value() && !arguments[k].is_array())
+      throw TypeError(parameter_prefix(text, k) + "takes an array of " + std::to_string(text.parameter(k).extent) +
+                      " elements, not a scalar");
   for (size_t k = 0; k < given; ++k)
     if (arguments[k].is_array() && !arguments[k].array().valid())
       throw TypeError(parameter_prefix(text, k) +
                       "the array is a default-constructed Array, which has no elements or device");
+  for (size_t k = 0; k < inputs; ++k) {
+    const int64_t extent = text.parameter(k).extent;
+    if (extent > 0 && arguments[k].array().size() != extent)
+      throw ShapeError(parameter_prefix(text, k) + "takes an array of " + std::to_string(extent) +
+                       " elements, but the array has shape " + to_string(arguments[k].array().shape()));
+  }
 }
 
 Device& resolve_device(const KernelText& text, std::span<const Argument> arguments) {
   Device* resolved = nullptr;
   size_t first = 0;
   for (size_t k = 0; k < arguments.size(); ++k) {
-    if (!arguments[k].is_array()) continue;
+    if (!arguments[k].is_array() || text.parameter(k).is_by_value()) continue;
     Device& device = arguments[k].array().device();
     if (!resolved) {
       resolved = &device;
@@ -126,7 +136,7 @@ namespace {
 std::string list_shapes(const KernelText& text, std::span<const Argument> arguments) {
   std::string list;
   for (size_t k = 0; k < arguments.size(); ++k) {
-    if (!arguments[k].is_array() || text.parameter(k).raw) continue;
+    if (!arguments[k].is_array() || !text.parameter(k).has_elements()) continue;
     list += (list.empty() ? "" : ", ") + text.parameter(k).name + " " + to_string(arguments[k].array().shape());
   }
   return list;
@@ -138,7 +148,7 @@ Dims resolve_shape(const KernelText& text, std::span<const Argument> arguments, 
   const Dims* shapes[kMaxParameters];
   size_t plain = 0;
   for (size_t k = 0; k < arguments.size(); ++k)
-    if (!text.parameter(k).raw && arguments[k].is_array()) shapes[plain++] = &arguments[k].array().shape();
+    if (text.parameter(k).has_elements() && arguments[k].is_array()) shapes[plain++] = &arguments[k].array().shape();
   if (size) {
     if (plain > 0)
       throw ValueError("kernel '" + text.name +

@@ -20,10 +20,12 @@ Placeholders placeholders_of(const KernelText& text);
 /// "kernel 'blur': parameter 'x': ", the beginning of error messages.
 std::string parameter_prefix(const KernelText& text, size_t k);
 
-/// Raises TypeError unless the inputs, or inputs and outputs, are given, outputs and arrays as such.
+/// Raises TypeError unless the inputs, or inputs and outputs, are given, outputs and arrays as such; ShapeError for an
+/// array by value of another size.
 void check_arguments(const KernelText& text, std::span<const Argument> arguments);
 
-/// The device of all arrays; the default device if there are none. Raises ValueError for two devices.
+/// The device of all arrays but those by value; the default device if there are none. Raises ValueError for two
+/// devices.
 Device& resolve_device(const KernelText& text, std::span<const Argument> arguments);
 
 /// Raises ValueError for a stream of another device than that of the arrays.

@@ -15,6 +15,7 @@ namespace iruka::jit {
 enum class Access : uint8_t {
   unused,  ///< the text does not mention the parameter
   scalar,
+  by_value,        ///< a small array among the arguments
   contiguous,      ///< plain array, innermost stride is the element size
   broadcast,       ///< plain array, innermost stride is zero
   strided,         ///< plain array, any other innermost stride

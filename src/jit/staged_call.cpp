@@ -41,7 +41,7 @@ StagedCall::StagedCall(StagedKernel::State& kernel, std::span<const Argument> ar
   choose_slices();
   // The stages' kernels are given outputs, whose shape says how many elements there are.
   const auto is_plain = [&](size_t k) {
-    return !kernel.front.parameter(k).raw && (k >= input_count() || arguments[k].is_array());
+    return kernel.front.parameter(k).has_elements() && (k >= input_count() || arguments[k].is_array());
   };
   bool has_plain = false;
   for (size_t k = 0; k < kernel.front.parameter_count(); ++k) has_plain = has_plain || is_plain(k);
@@ -151,7 +151,8 @@ bool StagedCall::must_copy(size_t in, size_t out) const {
 void StagedCall::copy_overlapping_inputs() {
   copies_.resize(input_count());
   for (size_t in = 0; in < input_count() && arguments_.size() > input_count(); ++in) {
-    if (!arguments_[in].is_array() || kernel_.front.parameter(in).raw || kernel_.front.is_stored(in)) continue;
+    if (!arguments_[in].is_array() || !kernel_.front.parameter(in).has_elements() || kernel_.front.is_stored(in))
+      continue;
     for (size_t out = input_count(); out < arguments_.size() && !copies_[in].valid(); ++out)
       if (must_copy(in, out)) copies_[in] = arguments_[in].array().copy();
   }

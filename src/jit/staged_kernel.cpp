@@ -47,7 +47,7 @@ size_t find_count(const KernelText& front, const Stage& stage, const std::string
   const auto found = std::ranges::find(front.inputs, stage.count_name, &Parameter::name);
   const std::string words = label(front.name) + ": " + file + ": its count '" + stage.count_name + "' ";
   if (found == front.inputs.end()) throw ValueError(words + "is not the name of an input");
-  if (found->raw || !found->is_const || !found->dtype || !is_integer(*found->dtype))
+  if (!found->has_elements() || !found->is_const || !found->dtype || !is_integer(*found->dtype))
     throw ValueError(words + "must be an input of an integer type, as in 'int32 " + stage.count_name + "', not '" +
                      (found->raw ? "raw " : "") + (found->is_const || found->raw ? "" : "_non_const ") + found->type +
                      " " + found->name + "'");

@@ -103,7 +103,7 @@ void pack_weights(F* to, const DenseLayer& layer, const PackedLayer& plan) {
 
 template <class F>
 Array packed(const std::vector<DenseLayer>& layers, const Plan& plan) {
-  std::vector<F> numbers(static_cast<size_t>(std::max<int64_t>(plan.numbers, 1)));
+  std::vector<F> numbers(static_cast<size_t>(plan.packed_size()));
   for (size_t k = 0; k < layers.size(); ++k) {
     if (layers[k].weight.valid()) pack_weights(numbers.data(), layers[k], plan.layers[k]);
     for (size_t a = 0; a < layers[k].activations.size(); ++a) {
@@ -113,7 +113,8 @@ Array packed(const std::vector<DenseLayer>& layers, const Plan& plan) {
       if (activation.weight.valid()) std::ranges::copy(activation.weight.to_vector<F>(), to);
     }
   }
-  return Array::from(std::span<const F>(numbers), {std::ssize(numbers)}).to_device(*plan.device);
+  const Array made = Array::from(std::span<const F>(numbers), {std::ssize(numbers)});
+  return made.to_device(plan.is_by_value() ? cpu() : *plan.device);
 }
 
 }  // namespace

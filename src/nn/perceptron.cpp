@@ -210,10 +210,12 @@ DeviceFunction Perceptron::as_function(const std::string& name) const {
   if (!state.is_one_kernel) throw ValueError("nn.Perceptron.as_function: " + why_layered(state));
   const std::string type = info(state.plan.dtype).c_type, network = name + "_network", weights = name + "_weights";
   DeviceFunction function{name, network_text(name + "_layers", state.layers, state.plan)};
-  function.preamble += "struct " + network + " {\n  const " + type + "* weights;\n  void operator()(const " + type +
-                       "* in, " + type + "* out) const { " + name + "_layers(weights, in, out); }\n};\n";
-  function.parameter = std::string("raw const ") + iruka::name(state.plan.dtype) + " " + weights;
-  function.declaration = "[[maybe_unused]] const " + network + " " + name + "{&" + weights + "[0]};";
+  function.preamble += "struct " + network + " {\n  " + weights_type(state.plan) +
+                       " weights;\n  void operator()(const " + type + "* in, " + type + "* out) const { " + name +
+                       "_layers(weights, in, out); }\n};\n";
+  function.parameter = weights_parameter(state.plan, weights);
+  function.declaration =
+      "[[maybe_unused]] const " + network + " " + name + "{" + weights_type(state.plan) + "{&" + weights + "[0]}};";
   function.dtype = state.plan.dtype;
   function.in_features = state.plan.in_features, function.out_features = state.plan.out_features;
   function.weights = state.weights;

@@ -37,16 +37,23 @@ std::vector<Step> steps_of(const std::vector<DenseLayer>& layers, const Plan& pl
   return steps;
 }
 
+/// The template argument kInArguments.
+std::string place_of_weights(const Plan& plan) { return plan.is_by_value() ? kSpace + "kByValue" : "false"; }
+
 std::string at(int64_t place) { return "weights + " + std::to_string(place); }
 
 class NetworkText {
  public:
-  NetworkText(const std::vector<Step>& steps, const Plan& plan) : steps_(steps), type_(info(plan.dtype).c_type) {
+  NetworkText(const std::vector<Step>& steps, const Plan& plan)
+      : steps_(steps),
+        type_(info(plan.dtype).c_type),
+        place_(place_of_weights(plan)),
+        weights_type_(weights_type(plan)) {
     for (const Step& step : steps) last_layer_ = step.layer ? &step : last_layer_;
   }
 
   std::string text(const std::string& name, int64_t in_features) {
-    out_ = "inline void " + name + "(const " + type_ + "* weights, const " + type_ + "* in, " + type_ + "* out) {\n";
+    out_ = "inline void " + name + "(" + weights_type_ + " weights, const " + type_ + "* in, " + type_ + "* out) {\n";
     if (!steps_.empty() && !steps_[0].layer) copy_input(in_features);
     for (size_t k = 0; k < steps_.size(); ++k) {
       const Step& step = steps_[k];
@@ -83,16 +90,16 @@ class NetworkText {
   void layer(const Step& step) {
     const std::string to = &step == last_layer_ ? "out" : make_array(step.outputs);
     out_ += kSpace + "dense<" + step.function() + ", " + std::to_string(step.inputs) + ", " +
-            std::to_string(step.outputs) + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " + values_ +
-            ", " + to + ");\n";
+            std::to_string(step.outputs) + ", " + place_ + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " +
+            values_ + ", " + to + ");\n";
     values_ = to;
   }
 
   void pair(const Step& first, const Step& second) {
     out_ += kSpace + "dense_pair<" + first.function() + ", " + second.function() + ", " + std::to_string(first.inputs) +
-            ", " + std::to_string(first.outputs) + ", " + std::to_string(second.outputs) + ">(" + at(first.weights) +
-            ", " + at(first.parameters) + ", " + at(second.weights) + ", " + at(second.parameters) + ", " + values_ +
-            ", out);\n";
+            ", " + std::to_string(first.outputs) + ", " + std::to_string(second.outputs) + ", " + place_ + ">(" +
+            at(first.weights) + ", " + at(first.parameters) + ", " + at(second.weights) + ", " + at(second.parameters) +
+            ", " + values_ + ", out);\n";
     values_ = "out";
   }
 
@@ -101,12 +108,12 @@ class NetworkText {
     if (step.is_softmax())
       out_ += kSpace + "softmax<" + width + ">(" + values_ + ");\n";
     else
-      out_ +=
-          kSpace + "activate<" + step.function() + ", " + width + ">(" + at(step.parameters) + ", " + values_ + ");\n";
+      out_ += kSpace + "activate<" + step.function() + ", " + width + ", " + place_ + ">(" + at(step.parameters) +
+              ", " + values_ + ");\n";
   }
 
   const std::vector<Step>& steps_;
-  const std::string type_;
+  const std::string type_, place_, weights_type_;
   const Step* last_layer_ = nullptr;
   std::string values_ = "in", out_;
   int arrays_ = 0;
@@ -117,6 +124,16 @@ class NetworkText {
 std::string network_text(const std::string& name, const std::vector<DenseLayer>& layers, const Plan& plan) {
   const std::vector<Step> steps = steps_of(layers, plan);
   return kHeader + NetworkText(steps, plan).text(name, plan.in_features);
+}
+
+std::string weights_parameter(const Plan& plan, const std::string& name) {
+  const std::string type = iruka::name(plan.dtype);
+  return plan.is_by_value() ? type + " " + name + "[" + std::to_string(plan.packed_size()) + "]"
+                            : "raw const " + type + " " + name;
+}
+
+std::string weights_type(const Plan& plan) {
+  return kSpace + "Weights<" + place_of_weights(plan) + ", " + info(plan.dtype).c_type + ">";
 }
 
 std::string kernel_name(const Plan& plan) {
@@ -133,12 +150,13 @@ ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan
   KernelOptions options;
   options.preamble = network_text("network", layers, plan);
   options.diagnose_early = false;
-  return ElementwiseKernel(
-      "raw const T x, raw const " + type + " weights, int64 x_stride, int64 y_stride", "raw " + type + " y",
-      c_type + " in[" + inputs + "], out[" + outputs + "];\n" +                                          //
-          kSpace + "load_point<" + inputs + ">(" + load + ");\n" + "network(&weights[0], in, out);\n" +  //
-          kSpace + "store_point<" + outputs + ">(" + store + ");\n",
-      kernel_name(plan), std::move(options));
+  return ElementwiseKernel("raw const T x, " + weights_parameter(plan, "weights") + ", int64 x_stride, int64 y_stride",
+                           "raw " + type + " y",
+                           c_type + " in[" + inputs + "], out[" + outputs + "];\n" +  //
+                               kSpace + "load_point<" + inputs + ">(" + load + ");\n" + "network(" +
+                               weights_type(plan) + "{&weights[0]}, in, out);\n" +  //
+                               kSpace + "store_point<" + outputs + ">(" + store + ");\n",
+                           kernel_name(plan), std::move(options));
 }
 
 }  // namespace iruka::nn

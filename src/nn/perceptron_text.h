@@ -20,6 +20,12 @@ enum class PointLayout : bool { packed, strided };
 /// points x and y are the first feature of each point.
 ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan& plan, PointLayout x, PointLayout y);
 
+/// The parameter of a kernel that takes the packed weights: "raw const float32 net_weights", "float32
+/// net_weights[420]".
+std::string weights_parameter(const Plan& plan, const std::string& name);
+/// The type in kernels of what reads them.
+std::string weights_type(const Plan& plan);
+
 /// "nn_8_32_4": a kernel's name.
 std::string kernel_name(const Plan& plan);
 

@@ -34,6 +34,21 @@ TEST(Grammar, ReadsTypesNamesAndKeywords) {
   EXPECT_TRUE(list[3].raw);
 }
 
+TEST(Grammar, ReadsArraysByValue) {
+  const auto list = inputs("float32 taps[9], const T w [ 2 ], float32 x");
+  EXPECT_EQ(list[0].name, "taps");
+  EXPECT_EQ(list[0].extent, 9);
+  EXPECT_TRUE(list[0].is_const);
+  EXPECT_FALSE(list[0].has_elements());
+  EXPECT_EQ(list[1].name, "w");
+  EXPECT_EQ(list[1].to_string(), "T w[2]");
+  EXPECT_FALSE(list[2].is_by_value());
+  for (const char* text : {"float32 x[]", "float32 x[0]", "float32 x[-1]", "float32 x[k]", "float32 x[9999999]",
+                           "float32 [2]", "raw float32 x[2]", "_non_const float32 x[2]", "float32 x[2][2]"})
+    EXPECT_THROW(inputs(text), ValueError) << text;
+  EXPECT_THROW(parse_parameters("k", "float32 y[2]", true), ValueError);
+}
+
 TEST(Grammar, AnEmptyTextIsAnEmptyList) {
   EXPECT_TRUE(inputs("").empty());
   EXPECT_TRUE(inputs(" \n\t ").empty());

@@ -208,12 +208,14 @@ TEST(Perceptron, Messages) {
 std::string gpu_text(const std::vector<DenseLayer>& layers) {
   const nn::Plan plan = nn::plan_layers(layers, {});
   const std::string type = info(plan.dtype).c_type, in = std::to_string(plan.in_features),
-                    out = std::to_string(plan.out_features);
-  return nn::network_text("network", layers, plan) + "extern \"C\" __global__ void iruka_entry(const " + type +
-         "* x, const " + type + "* weights, " + type +
-         "* y) {\nconst int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + type + " in[" + in + "], out[" + out +
-         "];\niruka::nn::load_point<" + in + ">(x + i * " + in +
-         ", in);\nnetwork(weights, in, out);\niruka::nn::store_point<" + out + ">(out, y + i * " + out + ");\n}\n";
+                    out = std::to_string(plan.out_features), size = std::to_string(plan.packed_size());
+  const std::string weights = plan.is_by_value() ? type + " weights[" + size + "];" : type + "* weights;";
+  return nn::network_text("network", layers, plan) + "struct Arguments { const " + type + "* x; const " + weights +
+         " " + type + "* y; };\nextern \"C\" __global__ void iruka_entry(const Arguments arguments) {\n" +
+         "const int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + type + " in[" + in + "], out[" + out +
+         "];\niruka::nn::load_point<" + in + ">(arguments.x + i * " + in + ", in);\nnetwork(" + nn::weights_type(plan) +
+         "{&arguments.weights[0]}, in, out);\niruka::nn::store_point<" + out + ">(out, arguments.y + i * " + out +
+         ");\n}\n";
 }
 
 size_t count_of(const std::string& text, const std::string& part) {
@@ -230,7 +232,7 @@ TEST_F(PerceptronTexts, SmallNetworksStayInRegisters) {
                              {layer(8, 30, {{Kind::gelu}}), layer(30, 7, {{Kind::softmax}})}}) {
     const std::string ptx = ptx_of(gpu_text(layers));
     EXPECT_EQ(ptx.find(".local"), ptx.npos) << gpu_text(layers);
-    EXPECT_NE(ptx.find("ld.global.nc.v4.f32"), ptx.npos);
+    EXPECT_GT(count_of(ptx, "ld.param"), 50u);  // the weights
     EXPECT_LT(count_of(ptx, "fma.rn"), 5000u);
     if (!find_ptxas().empty()) {
       EXPECT_TRUE(assembles(ptx, 90));

@@ -1,55 +1,57 @@
 // Functions of one number after a layer, by torch's formulas. A layer's parameters are the numbers that its functions
-// take: a slope, or one slope for each channel. NaN stays NaN.
+// take, as W points to them: a slope, or one slope for each channel. NaN stays NaN.
 #pragma once
 
 namespace iruka::nn {
 
 struct Identity {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) { return x; }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x; }
 };
 struct Relu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) { return x < F(0) ? F(0) : x; }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x < F(0) ? F(0) : x; }
 };
 /// Also PReLU with one slope.
 struct LeakyRelu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F* slope, int) { return x > F(0) ? x : *slope * x; }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W slope, int) { return x > F(0) ? x : *slope * x; }
 };
 struct Prelu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F* slopes, int channel) {
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W slopes, int channel) {
     return x > F(0) ? x : slopes[channel] * x;
   }
 };
 struct Gelu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) {
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) {
     return F(0.5) * x * (F(1) + erf(x * F(0.70710678118654752)));
   }
 };
 struct GeluTanh {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) {
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) {
     return F(0.5) * x * (F(1) + tanh(F(0.79788456080286536) * (x + F(0.044715) * x * x * x)));
   }
 };
 struct Sigmoid {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) { return F(1) / (F(1) + exp(-x)); }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return F(1) / (F(1) + exp(-x)); }
 };
 struct Silu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) { return x / (F(1) + exp(-x)); }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x / (F(1) + exp(-x)); }
 };
 struct Tanh {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) { return tanh(x); }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return tanh(x); }
 };
 /// Parameters: beta, threshold.
 struct Softplus {
-  template <class F> static IRUKA_INLINE F apply(F x, const F* parameters, int) {
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W parameters, int) {
     const F scaled = x * parameters[0];
     return scaled > parameters[1] ? x : log1p(exp(scaled)) / parameters[0];
   }
 };
 struct Elu {
-  template <class F> static IRUKA_INLINE F apply(F x, const F* alpha, int) { return x > F(0) ? x : *alpha * expm1(x); }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W alpha, int) {
+    return x > F(0) ? x : *alpha * expm1(x);
+  }
 };
 struct Hardswish {
-  template <class F> static IRUKA_INLINE F apply(F x, const F*, int) {
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) {
     const F raised = x + F(3) < F(0) ? F(0) : x + F(3);
     return x * (raised > F(6) ? F(6) : raised) / F(6);
   }

@@ -21,6 +21,34 @@ namespace iruka::nn {
 
 inline constexpr int kGroup = 4;
 
+/// Weights among the arguments of a kernel, which a GPU's instructions take as constants.
+template <class F> struct ArgumentWeights {
+  const F* at;
+  IRUKA_INLINE F operator*() const { return *at; }
+  IRUKA_INLINE F operator[](int k) const { return at[k]; }
+  IRUKA_INLINE ArgumentWeights operator+(int k) const { return {at + k}; }
+};
+template <bool kInArguments, class F> struct WeightsType {
+  using Type = const F* __restrict__;
+};
+template <class F> struct WeightsType<true, F> {
+  using Type = ArgumentWeights<F>;
+};
+template <bool kInArguments, class F> using Weights = typename WeightsType<kInArguments, F>::Type;
+
+/// What kInArguments is for a network whose weights are an array by value.
+#ifdef __CUDA_ARCH__
+inline constexpr bool kByValue = true;
+#else
+inline constexpr bool kByValue = false;
+#endif
+
+/// Whether so many products are written out. As constants, weights cost an instruction no load; beyond some thousand,
+/// the instructions no longer fit the cache.
+template <bool kInArguments> constexpr bool is_written_out(int products, int most) {
+  return products <= (kInArguments ? 2048 : most);
+}
+
 /// The numbers of a layer's weights before output `first`, which begins a group.
 template <int kIn> constexpr int group_offset(int first) { return first * (kIn + 1); }
 
@@ -36,9 +64,13 @@ template <int kCount, class F> IRUKA_INLINE void load_weights(const F* from, F* 
   IRUKA_UNROLL
   for (int k = 0; k < kCount; ++k) to[k] = from[k];
 }
+template <int kCount, class F> IRUKA_INLINE void load_weights(ArgumentWeights<F> from, F* to) {
+  IRUKA_UNROLL
+  for (int k = 0; k < kCount; ++k) to[k] = from[k];
+}
 
 /// The sums of one group of kCount outputs.
-template <int kIn, int kCount, class F> IRUKA_INLINE void sum_group(const F* group, const F* in, F* sum) {
+template <int kIn, int kCount, class W, class F> IRUKA_INLINE void sum_group(W group, const F* in, F* sum) {
   load_weights<kCount>(group, sum);
 #ifdef __CUDA_ARCH__
 #pragma unroll
@@ -57,8 +89,8 @@ template <int kIn, int kCount, class F> IRUKA_INLINE void sum_group(const F* gro
   }
 }
 
-template <class Activation, int kIn, int kCount, class F>
-IRUKA_INLINE void dense_group(const F* weights, const F* parameters, int first, const F* in, F* out) {
+template <class Activation, int kIn, int kCount, class W, class F>
+IRUKA_INLINE void dense_group(W weights, W parameters, int first, const F* in, F* out) {
   F sum[kCount];
   sum_group<kIn, kCount>(weights + group_offset<kIn>(first), in, sum);
   IRUKA_UNROLL
@@ -66,12 +98,12 @@ IRUKA_INLINE void dense_group(const F* weights, const F* parameters, int first, 
 }
 
 /// One fully connected layer.
-template <class Activation, int kIn, int kOut, class F>
-inline void dense(const F* __restrict__ weights, const F* __restrict__ parameters, const F* in, F* out) {
+template <class Activation, int kIn, int kOut, bool kInArguments, class F>
+inline void dense(Weights<kInArguments, F> weights, Weights<kInArguments, F> parameters, const F* in, F* out) {
   constexpr int kWhole = kOut / kGroup * kGroup;
 #ifdef __CUDA_ARCH__
-  // Beyond a thousand products the instructions no longer fit the cache; then `out` lies in memory.
-  constexpr int kUnrolled = kIn * kOut <= 1024 ? kOut : 1;
+  // Where loops stay, `out` lies in memory.
+  constexpr int kUnrolled = is_written_out<kInArguments>(kIn * kOut, 1024) ? kOut : 1;
 #pragma unroll(kUnrolled)
 #else
 #pragma clang loop unroll(disable)
@@ -83,8 +115,8 @@ inline void dense(const F* __restrict__ weights, const F* __restrict__ parameter
 
 #ifdef __CUDA_ARCH__
 /// Adds what kCount hidden values from `first` on give to all sums of a layer.
-template <int kHidden, int kOut, int kCount, class F>
-IRUKA_INLINE void add_hidden(const F* weights, int first, const F* hidden, F* sum) {
+template <int kHidden, int kOut, int kCount, class W, class F>
+IRUKA_INLINE void add_hidden(W weights, int first, const F* hidden, F* sum) {
   IRUKA_UNROLL
   for (int r = 0; r < kOut; r += kGroup) {
     constexpr int kRest = kOut % kGroup;
@@ -104,7 +136,7 @@ IRUKA_INLINE void add_hidden(const F* weights, int first, const F* hidden, F* su
   }
 }
 
-template <int kHidden, int kOut, class F> IRUKA_INLINE void load_biases(const F* weights, F* sum) {
+template <int kHidden, int kOut, class W, class F> IRUKA_INLINE void load_biases(W weights, F* sum) {
   constexpr int kWhole = kOut / kGroup * kGroup;
   IRUKA_UNROLL
   for (int r = 0; r < kWhole; r += kGroup) load_weights<kGroup>(weights + group_offset<kHidden>(r), sum + r);
@@ -112,8 +144,8 @@ template <int kHidden, int kOut, class F> IRUKA_INLINE void load_biases(const F*
 }
 
 /// One group of the first layer, and what it adds to the second.
-template <class Activation, int kIn, int kHidden, int kOut, int kCount, class F>
-IRUKA_INLINE void hidden_group(const F* weights, const F* parameters, const F* next, int first, const F* in, F* sum) {
+template <class Activation, int kIn, int kHidden, int kOut, int kCount, class W, class F>
+IRUKA_INLINE void hidden_group(W weights, W parameters, W next, int first, const F* in, F* sum) {
   F hidden[kCount];
   sum_group<kIn, kCount>(weights + group_offset<kIn>(first), in, hidden);
   IRUKA_UNROLL
@@ -123,11 +155,12 @@ IRUKA_INLINE void hidden_group(const F* weights, const F* parameters, const F* n
 #endif
 
 /// Two layers. On a GPU the second consumes each group of hidden values at once, so that none is stored.
-template <class First, class Second, int kIn, int kHidden, int kOut, class F>
-inline void dense_pair(const F* __restrict__ weights, const F* __restrict__ parameters, const F* __restrict__ next,
-                       const F* __restrict__ next_parameters, const F* in, F* out) {
+template <class First, class Second, int kIn, int kHidden, int kOut, bool kInArguments, class F>
+inline void dense_pair(Weights<kInArguments, F> weights, Weights<kInArguments, F> parameters,
+                       Weights<kInArguments, F> next, Weights<kInArguments, F> next_parameters, const F* in, F* out) {
 #ifdef __CUDA_ARCH__
-  constexpr int kWhole = kHidden / kGroup * kGroup, kUnrolled = kIn * kHidden <= 256 ? kHidden : 1;
+  constexpr int kWhole = kHidden / kGroup * kGroup,
+                kUnrolled = is_written_out<kInArguments>(kIn * kHidden, 256) ? kHidden : 1;
   load_biases<kHidden, kOut>(next, out);
 #pragma unroll(kUnrolled)
   for (int first = 0; first < kWhole; first += kGroup)
@@ -138,12 +171,13 @@ inline void dense_pair(const F* __restrict__ weights, const F* __restrict__ para
   for (int k = 0; k < kOut; ++k) out[k] = Second::apply(out[k], next_parameters, k);
 #else
   F hidden[kHidden];
-  dense<First, kIn, kHidden>(weights, parameters, in, hidden);
-  dense<Second, kHidden, kOut>(next, next_parameters, hidden, out);
+  dense<First, kIn, kHidden, kInArguments>(weights, parameters, in, hidden);
+  dense<Second, kHidden, kOut, kInArguments>(next, next_parameters, hidden, out);
 #endif
 }
 
-template <class Activation, int kWidth, class F> inline void activate(const F* __restrict__ parameters, F* values) {
+template <class Activation, int kWidth, bool kInArguments, class F>
+inline void activate(Weights<kInArguments, F> parameters, F* values) {
   IRUKA_UNROLL
   for (int k = 0; k < kWidth; ++k) values[k] = Activation::apply(values[k], parameters, k);
 }

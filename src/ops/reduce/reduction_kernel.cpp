@@ -57,7 +57,9 @@ void diagnose(ReductionKernel::State& state) {
   for (size_t k = 0; k < state.texts.parameter_count(); ++k) {
     const Parameter& parameter = state.texts.parameter(k);
     types.push_back(*parameter.dtype);
-    stage.reach.push_back(parameter.raw ? Reach::raw : k < state.texts.inputs.size() ? Reach::strided : Reach::output);
+    stage.reach.push_back(!parameter.has_elements()       ? Reach::raw
+                          : k < state.texts.inputs.size() ? Reach::strided
+                                                          : Reach::output);
   }
   const std::shared_ptr<ElementwiseKernel::State> kernel = reduction_stage_kernel(state.texts, stage, types);
   jit::diagnose_early(*kernel);
@@ -147,7 +149,7 @@ std::string ReductionKernel::to_string() const {
   for (size_t k = 0; k < state_->texts.parameter_count(); ++k) {
     const Parameter& parameter = state_->texts.parameter(k);
     text += k == state_->texts.inputs.size() ? ") -> (" : k > 0 ? ", " : "";
-    text += (parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
+    text += parameter.to_string();
   }
   return text + ")";
 }

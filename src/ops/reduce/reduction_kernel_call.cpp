@@ -48,11 +48,11 @@ class Planner {
   }
 
  private:
-  bool is_element(size_t k) const { return arguments_[k].is_array() && !texts_.inputs[k].raw; }
+  bool is_element(size_t k) const { return arguments_[k].is_array() && texts_.inputs[k].has_elements(); }
 
   void resolve_shape() {
     if (elements_.empty()) {
-      const bool has_raw = std::ranges::any_of(texts_.inputs, &Parameter::raw);
+      const bool has_raw = !std::ranges::all_of(texts_.inputs, &Parameter::has_elements);
       throw ValueError("kernel '" + texts_.name + "': there is no shape to reduce: " +
                        (has_raw ? "every array is raw" : "no argument is an array"));
     }
@@ -235,9 +235,9 @@ class Planner {
     ReductionSizes sizes = planning_.map(work);
     size_t element = 0;
     for (size_t k = 0; k < texts_.inputs.size(); ++k)
-      stage.reach.push_back(is_element(k)          ? reach_of(element++, stage.by_columns, sizes.lanes > 1)
-                            : texts_.inputs[k].raw ? Reach::raw
-                                                   : Reach::scalar);
+      stage.reach.push_back(is_element(k)                      ? reach_of(element++, stage.by_columns, sizes.lanes > 1)
+                            : !texts_.inputs[k].has_elements() ? Reach::raw
+                                                               : Reach::scalar);
     for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
     stage.in_warps = sizes.in_warps;
     // What is left of each output: by columns, the partial results of each lane are joined before those of all lanes.

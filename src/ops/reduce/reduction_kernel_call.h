@@ -127,7 +127,7 @@ class ReductionCall {
 
  private:
   size_t input_count() const { return texts_.inputs.size(); }
-  bool is_element(size_t k) const { return arguments_[k].is_array() && !texts_.inputs[k].raw; }
+  bool is_element(size_t k) const { return arguments_[k].is_array() && texts_.inputs[k].has_elements(); }
 
   void take_elements();
   void find_plan(const ReductionAxes& axes);

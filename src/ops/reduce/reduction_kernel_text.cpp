@@ -390,6 +390,10 @@ std::string parameter_list(const ReductionTexts& texts, const ReductionStage& st
     const Parameter& parameter = texts.parameter(k);
     const bool is_output = k >= texts.inputs.size();
     const bool is_scalar = stage.reach[k] == Reach::scalar && !parameter.raw;
+    if (parameter.is_by_value()) {
+      list += (k ? ", " : "") + parameter.to_string();
+      continue;
+    }
     list += std::string(k ? ", " : "") + (is_scalar ? "" : "raw ") +
             (is_output || !parameter.is_const ? "_non_const "
              : parameter.follows_array        ? ""
@@ -413,7 +417,8 @@ std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& 
     list += (k == 0                     ? ""
              : k == texts.inputs.size() ? " -> "
                                         : ", ") +
-            std::string(parameter.raw ? "raw " : "") + name(types[k]) + " " + parameter.name;
+            std::string(parameter.raw ? "raw " : "") + name(types[k]) + " " + parameter.name +
+            (parameter.is_by_value() ? "[" + std::to_string(parameter.extent) + "]" : "");
   }
   return list;
 }
