@@ -113,8 +113,7 @@ Array packed(const std::vector<DenseLayer>& layers, const Plan& plan) {
       if (activation.weight.valid()) std::ranges::copy(activation.weight.to_vector<F>(), to);
     }
   }
-  const Array made = Array::from(std::span<const F>(numbers), {std::ssize(numbers)});
-  return made.to_device(plan.is_by_value() ? cpu() : *plan.device);
+  return Array::from(std::span<const F>(numbers), {std::ssize(numbers)}).to_device(*plan.device);
 }
 
 }  // namespace

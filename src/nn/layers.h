@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/device.h"
 #include "iruka/nn.h"
 
 namespace iruka::nn {
@@ -27,19 +26,18 @@ struct Plan {
   Device* device = nullptr;
 
   int64_t packed_size() const { return std::max<int64_t>(numbers, 1); }
-  /// Whether kernels take the weights of a small network by value. All arguments of a launch are limited, also by the
-  /// driver.
+  /// Whether a function of the network takes its weights by value, as constants of a GPU's instructions. These are
+  /// written out then, and more of them take long to compile.
   bool is_by_value() const {
-    constexpr int64_t kMostBytes = 24 << 10, kForOthers = 1024;
-    const int64_t bytes = packed_size() * itemsize(dtype);
-    return bytes <= kMostBytes && static_cast<size_t>(bytes + kForOthers) <= device->target().most_argument_bytes;
+    constexpr int64_t kMostNumbers = 700;
+    return packed_size() <= kMostNumbers;
   }
 };
 
 /// Raises what Perceptron's constructor documents.
 Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input);
 
-/// The weights of all layers as one array; on the host where kernels take them by value.
+/// The weights of all layers as one array.
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan);
 
 /// The name in kernel code: "LeakyRelu".

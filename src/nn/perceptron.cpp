@@ -36,7 +36,8 @@ struct Points {
   int64_t stride;  ///< from one feature to the next, in bytes
   int64_t count;
 
-  explicit Points(const Array& x) : layout(PointLayout::strided) {
+  /// `alignment`: of packed points, in bytes.
+  Points(const Array& x, int64_t alignment) : layout(PointLayout::strided) {
     const int last = x.ndim() - 1;
     const int64_t width = x.shape(last), itemsize = x.itemsize();
     stride = width == 1 ? itemsize : x.strides()[last];
@@ -46,7 +47,8 @@ struct Points {
     LoopLayout loop(first.shape(), operands);
     loop.merge_axes();
     const bool is_dense = count == 1 || (loop.rank() == 1 && loop.stride(0, 0) == width * itemsize);
-    if (stride == itemsize && is_dense) {
+    const bool is_aligned = reinterpret_cast<intptr_t>(x.data()) % alignment == 0;
+    if (stride == itemsize && is_dense && is_aligned) {
       layout = PointLayout::packed;
       view = x.view(x.dtype(), {count * width}, {itemsize}, x.offset());
     } else {
@@ -58,15 +60,20 @@ struct Points {
 /// The arguments of a network's kernel. They refer to arrays of the points.
 struct PointCall {
   Points x, y;
-  Argument arguments[5];
+  Argument arguments[6];
+  CallOptions options;
 
-  PointCall(const Array& x_points, const Array& weights, const Array& y_points)
-      : x(x_points),
-        y(y_points),
-        arguments{x.view, weights, Scalar(x.stride).typed(Dtype::int64), Scalar(y.stride).typed(Dtype::int64), y.view} {
+  PointCall(const Plan& plan, const Array& x_points, const Array& weights, const Array& y_points)
+      : x(x_points, packed_alignment(plan)),
+        y(y_points, packed_alignment(plan)),
+        arguments{x.view, weights, number(x.stride), number(y.stride), number(x.count), y.view} {
+    options.size = element_count(plan, x.count);
   }
   PointCall(const PointCall&) = delete;
   PointCall& operator=(const PointCall&) = delete;
+
+ private:
+  static Scalar number(int64_t value) { return Scalar(value).typed(Dtype::int64); }
 };
 
 /// Calls `run(x, y)` for parts of the points of at most `most` each, by halves of the first axis that has several.
@@ -103,8 +110,8 @@ Array empty_result(const Plan& plan, const Array& x, int axis) {
 }
 
 void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
-  const PointCall call(x, state.weights, y);
-  state.kernel(call.x.layout, call.y.layout).fill(call.arguments, {.size = call.x.count});
+  const PointCall call(state.plan, x, state.weights, y);
+  state.kernel(call.x.layout, call.y.layout).fill(call.arguments, call.options);
 }
 
 void run_layers(const Perceptron::State& state, const Array& x, Array y) {
@@ -185,8 +192,9 @@ auto ask_kernel(const char* function, const Perceptron::State& state, const Arra
   const int at = checked_axis(state.plan, x, axis);
   if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
   const Array y = empty_result(state.plan, x, at);
-  const PointCall call(ops::with_axis_at(x, at, x.ndim() - 1), state.weights, ops::with_axis_at(y, at, y.ndim() - 1));
-  return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, CallOptions{.size = call.x.count});
+  const PointCall call(state.plan, ops::with_axis_at(x, at, x.ndim() - 1), state.weights,
+                       ops::with_axis_at(y, at, y.ndim() - 1));
+  return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, call.options);
 }
 
 }  // namespace
@@ -208,17 +216,19 @@ DeviceFunction Perceptron::as_function(const std::string& name) const {
   if (!jit::is_identifier(name))
     throw ValueError("nn.Perceptron.as_function: '" + name + "' is no name of a C++ function");
   if (!state.is_one_kernel) throw ValueError("nn.Perceptron.as_function: " + why_layered(state));
-  const std::string type = info(state.plan.dtype).c_type, network = name + "_network", weights = name + "_weights";
-  DeviceFunction function{name, network_text(name + "_layers", state.layers, state.plan)};
-  function.preamble += "struct " + network + " {\n  " + weights_type(state.plan) +
-                       " weights;\n  void operator()(const " + type + "* in, " + type + "* out) const { " + name +
-                       "_layers(weights, in, out); }\n};\n";
-  function.parameter = weights_parameter(state.plan, weights);
-  function.declaration =
-      "[[maybe_unused]] const " + network + " " + name + "{" + weights_type(state.plan) + "{&" + weights + "[0]}};";
+  const bool is_by_value = state.plan.is_by_value();
+  const WeightsPlace place = is_by_value ? WeightsPlace::by_value : WeightsPlace::memory;
+  const std::string type = info(state.plan.dtype).c_type, dtype = iruka::name(state.plan.dtype),
+                    network = name + "_network", weights = name + "_weights", pointer = weights_type(state.plan, place);
+  DeviceFunction function{name, network_text(name + "_layers", state.layers, state.plan, place)};
+  function.preamble += "struct " + network + " {\n  " + pointer + " weights;\n  void operator()(const " + type +
+                       "* in, " + type + "* out) const { " + name + "_layers(weights, in, out); }\n};\n";
+  function.parameter = is_by_value ? dtype + " " + weights + "[" + std::to_string(state.plan.packed_size()) + "]"
+                                   : "raw const " + dtype + " " + weights;
+  function.declaration = "[[maybe_unused]] const " + network + " " + name + "{" + pointer + "{&" + weights + "[0]}};";
   function.dtype = state.plan.dtype;
   function.in_features = state.plan.in_features, function.out_features = state.plan.out_features;
-  function.weights = state.weights;
+  function.weights = is_by_value ? state.weights.to_device(cpu()) : state.weights;
   return function;
 }
 

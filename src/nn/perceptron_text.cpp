@@ -1,6 +1,9 @@
 #include "nn/perceptron_text.h"
 
+#include <algorithm>
 #include <optional>
+
+#include "jit/launch_policy.h"
 
 namespace iruka::nn {
 namespace {
@@ -37,23 +40,24 @@ std::vector<Step> steps_of(const std::vector<DenseLayer>& layers, const Plan& pl
   return steps;
 }
 
-/// The template argument kInArguments.
-std::string place_of_weights(const Plan& plan) { return plan.is_by_value() ? kSpace + "kByValue" : "false"; }
+std::string text_of(WeightsPlace place) {
+  static constexpr const char* kTexts[] = {"WeightsPlace::memory", "kByValue", "WeightsPlace::shared"};
+  return kSpace + kTexts[static_cast<size_t>(place)];
+}
 
 std::string at(int64_t place) { return "weights + " + std::to_string(place); }
 
 class NetworkText {
  public:
-  NetworkText(const std::vector<Step>& steps, const Plan& plan)
+  NetworkText(const std::vector<Step>& steps, const Plan& plan, WeightsPlace place)
       : steps_(steps),
-        type_(info(plan.dtype).c_type),
-        place_(place_of_weights(plan)),
-        weights_type_(weights_type(plan)) {
+        kind_(text_of(place) + ", " + info(plan.dtype).c_type),
+        weights_type_(weights_type(plan, place)) {
     for (const Step& step : steps) last_layer_ = step.layer ? &step : last_layer_;
   }
 
   std::string text(const std::string& name, int64_t in_features) {
-    out_ = "inline void " + name + "(" + weights_type_ + " weights, const " + type_ + "* in, " + type_ + "* out) {\n";
+    out_ = "template <class V> inline void " + name + "(" + weights_type_ + " weights, const V* in, V* out) {\n";
     if (!steps_.empty() && !steps_[0].layer) copy_input(in_features);
     for (size_t k = 0; k < steps_.size(); ++k) {
       const Step& step = steps_[k];
@@ -83,21 +87,21 @@ class NetworkText {
 
   std::string make_array(int64_t width) {
     const std::string array = "values" + std::to_string(arrays_++);
-    out_ += type_ + " " + array + "[" + std::to_string(width) + "];\n";
+    out_ += "V " + array + "[" + std::to_string(width) + "];\n";
     return array;
   }
 
   void layer(const Step& step) {
     const std::string to = &step == last_layer_ ? "out" : make_array(step.outputs);
     out_ += kSpace + "dense<" + step.function() + ", " + std::to_string(step.inputs) + ", " +
-            std::to_string(step.outputs) + ", " + place_ + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " +
+            std::to_string(step.outputs) + ", " + kind_ + ">(" + at(step.weights) + ", " + at(step.parameters) + ", " +
             values_ + ", " + to + ");\n";
     values_ = to;
   }
 
   void pair(const Step& first, const Step& second) {
     out_ += kSpace + "dense_pair<" + first.function() + ", " + second.function() + ", " + std::to_string(first.inputs) +
-            ", " + std::to_string(first.outputs) + ", " + std::to_string(second.outputs) + ", " + place_ + ">(" +
+            ", " + std::to_string(first.outputs) + ", " + std::to_string(second.outputs) + ", " + kind_ + ">(" +
             at(first.weights) + ", " + at(first.parameters) + ", " + at(second.weights) + ", " + at(second.parameters) +
             ", " + values_ + ", out);\n";
     values_ = "out";
@@ -108,32 +112,56 @@ class NetworkText {
     if (step.is_softmax())
       out_ += kSpace + "softmax<" + width + ">(" + values_ + ");\n";
     else
-      out_ += kSpace + "activate<" + step.function() + ", " + width + ", " + place_ + ">(" + at(step.parameters) +
-              ", " + values_ + ");\n";
+      out_ += kSpace + "activate<" + step.function() + ", " + width + ", " + kind_ + ">(" + at(step.parameters) + ", " +
+              values_ + ");\n";
   }
 
   const std::vector<Step>& steps_;
-  const std::string type_, place_, weights_type_;
+  const std::string kind_, weights_type_;  ///< where weights lie, and their type
   const Step* last_layer_ = nullptr;
   std::string values_ = "in", out_;
   int arrays_ = 0;
 };
 
+bool has_grid(const Plan& plan) { return plan.device->service<jit::LaunchPolicy>().has_grid; }
+
+/// A GPU's threads take several points each, as far as their numbers fit the registers, and share the weights of their
+/// block. A load of weights serves all of a thread's points.
+int64_t points_at_once(const Plan& plan) {
+  constexpr int64_t kMostShared = 40 << 10, kRegisters = 100, kMost = 4;
+  if (!has_grid(plan) || plan.packed_size() * itemsize(plan.dtype) > kMostShared) return 1;
+  int64_t live = plan.in_features;
+  for (const PackedLayer& layer : plan.layers) live = std::max(live, layer.inputs + layer.outputs);
+  if (plan.layers.size() == 2) live = std::max(plan.in_features, live - plan.layers[0].outputs);
+  const int64_t registers = kRegisters * 4 / itemsize(plan.dtype);
+  return live * 4 <= registers ? kMost : live * 2 <= registers ? 2 : 1;
+}
+
+/// What a kernel does with the points of an element.
+std::string point_body(const Plan& plan, const std::string& load, const std::string& store) {
+  const std::string type = info(plan.dtype).c_type, inputs = std::to_string(plan.in_features),
+                    outputs = std::to_string(plan.out_features);
+  const std::string load_point = kSpace + "load_point<" + inputs + ">(" + load,
+                    store_point = kSpace + "store_point<" + outputs + ">(" + store;
+  if (points_at_once(plan) == 1)
+    return type + " in[" + inputs + "], out[" + outputs + "];\nconst auto point = i;\n" + load_point +
+           "network(&weights[0], in, out);\n" + store_point;
+  return kSpace + "several_points<" + std::to_string(points_at_once(plan)) + ", " + inputs + ", " + outputs + ", " +
+         type + ">(\n    i, n, count, [&](auto point, " + type + "* in) { " + load_point +
+         "},\n    [&](const auto* in, auto* out) { network(" + weights_type(plan, WeightsPlace::shared) +
+         "{shared}, in, out); },\n    [&](const " + type + "* out, auto point) { " + store_point + "});\n";
+}
+
 }  // namespace
 
-std::string network_text(const std::string& name, const std::vector<DenseLayer>& layers, const Plan& plan) {
+std::string weights_type(const Plan& plan, WeightsPlace place) {
+  return kSpace + "Weights<" + text_of(place) + ", " + info(plan.dtype).c_type + ">";
+}
+
+std::string network_text(const std::string& name, const std::vector<DenseLayer>& layers, const Plan& plan,
+                         WeightsPlace place) {
   const std::vector<Step> steps = steps_of(layers, plan);
-  return kHeader + NetworkText(steps, plan).text(name, plan.in_features);
-}
-
-std::string weights_parameter(const Plan& plan, const std::string& name) {
-  const std::string type = iruka::name(plan.dtype);
-  return plan.is_by_value() ? type + " " + name + "[" + std::to_string(plan.packed_size()) + "]"
-                            : "raw const " + type + " " + name;
-}
-
-std::string weights_type(const Plan& plan) {
-  return kSpace + "Weights<" + place_of_weights(plan) + ", " + info(plan.dtype).c_type + ">";
+  return kHeader + NetworkText(steps, plan, place).text(name, plan.in_features);
 }
 
 std::string kernel_name(const Plan& plan) {
@@ -142,21 +170,33 @@ std::string kernel_name(const Plan& plan) {
   return name;
 }
 
+int64_t element_count(const Plan& plan, int64_t points) {
+  constexpr int64_t kThreads = 2048;  // of a multiprocessor, for one point at a time
+  const int64_t at_once = points_at_once(plan);
+  if (at_once == 1) return points;
+  return std::min((points + at_once - 1) / at_once, plan.device->target().multiprocessors * kThreads / at_once);
+}
+
+int64_t packed_alignment(const Plan& plan) { return has_grid(plan) ? 16 : 1; }
+
 ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan& plan, PointLayout x, PointLayout y) {
   const std::string type = iruka::name(plan.dtype), c_type = info(plan.dtype).c_type;
   const std::string inputs = std::to_string(plan.in_features), outputs = std::to_string(plan.out_features);
-  const std::string load = x == PointLayout::packed ? "&x[i * " + inputs + "], in" : "&x[i], x_stride, in";
-  const std::string store = y == PointLayout::packed ? "out, &y[i * " + outputs + "]" : "out, &y[i], y_stride";
+  const bool is_shared = points_at_once(plan) > 1;
   KernelOptions options;
-  options.preamble = network_text("network", layers, plan);
+  options.preamble = network_text("network", layers, plan, is_shared ? WeightsPlace::shared : WeightsPlace::memory);
+  if (is_shared) {
+    const std::string size = std::to_string(plan.packed_size());
+    options.loop_prep = "__shared__ __align__(16) " + c_type + " shared[" + size + "];\n" + kSpace + "share_weights<" +
+                        size + ">(&weights[0], shared);\n";
+  }
   options.diagnose_early = false;
-  return ElementwiseKernel("raw const T x, " + weights_parameter(plan, "weights") + ", int64 x_stride, int64 y_stride",
-                           "raw " + type + " y",
-                           c_type + " in[" + inputs + "], out[" + outputs + "];\n" +  //
-                               kSpace + "load_point<" + inputs + ">(" + load + ");\n" + "network(" +
-                               weights_type(plan) + "{&weights[0]}, in, out);\n" +  //
-                               kSpace + "store_point<" + outputs + ">(" + store + ");\n",
-                           kernel_name(plan), std::move(options));
+  return ElementwiseKernel(
+      "raw const T x, raw const " + type + " weights, int64 x_stride, int64 y_stride, int64 count",
+      "raw " + type + " y",
+      point_body(plan, x == PointLayout::packed ? "&x[point * " + inputs + "], in);\n" : "&x[point], x_stride, in);\n",
+                 y == PointLayout::packed ? "out, &y[point * " + outputs + "]);\n" : "out, &y[point], y_stride);\n"),
+      kernel_name(plan), std::move(options));
 }
 
 }  // namespace iruka::nn

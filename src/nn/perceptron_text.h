@@ -10,21 +10,25 @@
 
 namespace iruka::nn {
 
-/// Defines the function `name(weights, in, out)` of one point.
-std::string network_text(const std::string& name, const std::vector<DenseLayer>& layers, const Plan& plan);
+/// Where the packed weights lie that a function reads: in memory, in an array by value, or in shared memory.
+enum class WeightsPlace { memory, by_value, shared };
+
+/// Defines the function `name(weights, in, out)` of one point, or of the same number of several.
+std::string network_text(const std::string& name, const std::vector<DenseLayer>& layers, const Plan& plan,
+                         WeightsPlace place);
+/// The type of its first parameter.
+std::string weights_type(const Plan& plan, WeightsPlace place);
 
 /// Where a point's numbers lie: neighbours, points one after the other; or anywhere.
 enum class PointLayout : bool { packed, strided };
 
-/// The kernel over points for the function `network`. Its parameters: x, weights, x_stride, y_stride; y. For strided
-/// points x and y are the first feature of each point.
+/// The kernel over points for the function `network`. Its parameters: x, weights, x_stride, y_stride, the number of
+/// points; y. For strided points x and y are the first feature of each point.
 ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan& plan, PointLayout x, PointLayout y);
-
-/// The parameter of a kernel that takes the packed weights: "raw const float32 net_weights", "float32
-/// net_weights[420]".
-std::string weights_parameter(const Plan& plan, const std::string& name);
-/// The type in kernels of what reads them.
-std::string weights_type(const Plan& plan);
+/// The elements of a kernel over so many points.
+int64_t element_count(const Plan& plan, int64_t points);
+/// The bytes at a multiple of which packed points begin.
+int64_t packed_alignment(const Plan& plan);
 
 /// "nn_8_32_4": a kernel's name.
 std::string kernel_name(const Plan& plan);

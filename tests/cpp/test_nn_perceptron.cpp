@@ -204,18 +204,36 @@ TEST(Perceptron, Messages) {
             "nn.Perceptron.as_function: 'a b' is no name of a C++ function");
 }
 
-/// A network as a kernel of one thread a point.
+/// A network as a function of one point in a kernel, with its weights by value where they are few.
 std::string gpu_text(const std::vector<DenseLayer>& layers) {
   const nn::Plan plan = nn::plan_layers(layers, {});
+  const nn::WeightsPlace place = plan.is_by_value() ? nn::WeightsPlace::by_value : nn::WeightsPlace::memory;
   const std::string type = info(plan.dtype).c_type, in = std::to_string(plan.in_features),
                     out = std::to_string(plan.out_features), size = std::to_string(plan.packed_size());
   const std::string weights = plan.is_by_value() ? type + " weights[" + size + "];" : type + "* weights;";
-  return nn::network_text("network", layers, plan) + "struct Arguments { const " + type + "* x; const " + weights +
-         " " + type + "* y; };\nextern \"C\" __global__ void iruka_entry(const Arguments arguments) {\n" +
+  return nn::network_text("network", layers, plan, place) + "struct Arguments { const " + type + "* x; const " +
+         weights + " " + type + "* y; };\nextern \"C\" __global__ void iruka_entry(const Arguments arguments) {\n" +
          "const int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + type + " in[" + in + "], out[" + out +
-         "];\niruka::nn::load_point<" + in + ">(arguments.x + i * " + in + ", in);\nnetwork(" + nn::weights_type(plan) +
-         "{&arguments.weights[0]}, in, out);\niruka::nn::store_point<" + out + ">(out, arguments.y + i * " + out +
-         ");\n}\n";
+         "];\niruka::nn::load_point<" + in + ">(arguments.x + i * " + in + ", in);\nnetwork(" +
+         nn::weights_type(plan, place) + "{&arguments.weights[0]}, in, out);\niruka::nn::store_point<" + out +
+         ">(out, arguments.y + i * " + out + ");\n}\n";
+}
+
+/// The same for several points a thread, with the weights in shared memory.
+std::string shared_text(const std::vector<DenseLayer>& layers, int points) {
+  const nn::Plan plan = nn::plan_layers(layers, {});
+  const std::string type = info(plan.dtype).c_type, in = std::to_string(plan.in_features),
+                    out = std::to_string(plan.out_features), size = std::to_string(plan.packed_size());
+  return nn::network_text("network", layers, plan, nn::WeightsPlace::shared) +
+         "extern \"C\" __global__ void iruka_entry(const " + type + "* x, const " + type + "* weights, " + type +
+         "* y, ptrdiff_t n, ptrdiff_t count) {\nconst ptrdiff_t i = blockIdx.x * (ptrdiff_t)blockDim.x + threadIdx.x;\n"
+         "__shared__ __align__(16) " +
+         type + " shared[" + size + "];\niruka::nn::share_weights<" + size +
+         ">(weights, shared);\nif (i < n) iruka::nn::several_points<" + std::to_string(points) + ", " + in + ", " +
+         out + ", " + type + ">(i, n, count, [&](auto point, " + type + "* in) { iruka::nn::load_point<" + in +
+         ">(x + point * " + in + ", in); }, [&](const auto* in, auto* out) { network(" +
+         nn::weights_type(plan, nn::WeightsPlace::shared) + "{shared}, in, out); }, [&](const " + type +
+         "* out, auto point) { iruka::nn::store_point<" + out + ">(out, y + point * " + out + "); });\n}\n";
 }
 
 size_t count_of(const std::string& text, const std::string& part) {
@@ -232,10 +250,26 @@ TEST_F(PerceptronTexts, SmallNetworksStayInRegisters) {
                              {layer(8, 30, {{Kind::gelu}}), layer(30, 7, {{Kind::softmax}})}}) {
     const std::string ptx = ptx_of(gpu_text(layers));
     EXPECT_EQ(ptx.find(".local"), ptx.npos) << gpu_text(layers);
-    EXPECT_GT(count_of(ptx, "ld.param"), 50u);  // the weights
+    const bool is_by_value = nn::plan_layers(layers, {}).is_by_value();
+    EXPECT_GT(count_of(ptx, is_by_value ? "ld.param" : "ld.global.nc.v4.f32"), 50u);  // the weights
     EXPECT_LT(count_of(ptx, "fma.rn"), 5000u);
     if (!find_ptxas().empty()) {
       EXPECT_TRUE(assembles(ptx, 90));
+    }
+  }
+}
+
+TEST_F(PerceptronTexts, SeveralPointsOfAThreadStayInRegisters) {
+  for (const auto& layers : {std::vector<DenseLayer>{layer(16, 32, {{Kind::relu}}), layer(32, 4)},
+                             {layer(5, 30, {{Kind::gelu}}), layer(30, 7, {{Kind::softmax}})},
+                             {layer(6, 10, {{Kind::tanh}}), layer(10, 9, {{Kind::silu}}), layer(9, 3)}}) {
+    for (const int points : {1, 2, 4}) {
+      const std::string ptx = ptx_of(shared_text(layers, points));
+      EXPECT_EQ(ptx.find(".local"), ptx.npos) << shared_text(layers, points);
+      EXPECT_NE(ptx.find("ld.shared.v4.f32"), ptx.npos);
+      if (!find_ptxas().empty()) {
+        EXPECT_TRUE(assembles(ptx, 90));
+      }
     }
   }
 }

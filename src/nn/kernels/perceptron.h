@@ -21,32 +21,62 @@ namespace iruka::nn {
 
 inline constexpr int kGroup = 4;
 
-/// Weights among the arguments of a kernel, which a GPU's instructions take as constants.
-template <class F> struct ArgumentWeights {
+/// Where the weights lie: in memory; among the arguments of a kernel, which a GPU's instructions take as constants; or
+/// in the shared memory of a GPU's block.
+enum class WeightsPlace { memory, arguments, shared };
+
+template <WeightsPlace kPlace, class F> struct PlacedWeights {
   const F* at;
   IRUKA_INLINE F operator*() const { return *at; }
   IRUKA_INLINE F operator[](int k) const { return at[k]; }
-  IRUKA_INLINE ArgumentWeights operator+(int k) const { return {at + k}; }
+  IRUKA_INLINE PlacedWeights operator+(int k) const { return {at + k}; }
 };
-template <bool kInArguments, class F> struct WeightsType {
+template <WeightsPlace kPlace, class F> struct WeightsType {
+  using Type = PlacedWeights<kPlace, F>;
+};
+template <class F> struct WeightsType<WeightsPlace::memory, F> {
   using Type = const F* __restrict__;
 };
-template <class F> struct WeightsType<true, F> {
-  using Type = ArgumentWeights<F>;
-};
-template <bool kInArguments, class F> using Weights = typename WeightsType<kInArguments, F>::Type;
+template <WeightsPlace kPlace, class F> using Weights = typename WeightsType<kPlace, F>::Type;
 
-/// What kInArguments is for a network whose weights are an array by value.
+/// Where arrays by value lie. A CPU reads arguments as any other memory.
 #ifdef __CUDA_ARCH__
-inline constexpr bool kByValue = true;
+inline constexpr WeightsPlace kByValue = WeightsPlace::arguments;
 #else
-inline constexpr bool kByValue = false;
+inline constexpr WeightsPlace kByValue = WeightsPlace::memory;
 #endif
 
-/// Whether so many products are written out. As constants, weights cost an instruction no load; beyond some thousand,
-/// the instructions no longer fit the cache.
-template <bool kInArguments> constexpr bool is_written_out(int products, int most) {
-  return products <= (kInArguments ? 2048 : most);
+/// A number of each of kPoints points, which share the loads of weights.
+template <int kPoints, class F> struct Several {
+  F at[kPoints];
+
+  Several() = default;
+  IRUKA_INLINE explicit Several(F value) {
+    IRUKA_UNROLL
+    for (int p = 0; p < kPoints; ++p) at[p] = value;
+  }
+};
+template <class F> IRUKA_INLINE void multiply_add(F& sum, F weight, F value) { sum += weight * value; }
+template <int kPoints, class F>
+IRUKA_INLINE void multiply_add(Several<kPoints, F>& sum, F weight, const Several<kPoints, F>& value) {
+  IRUKA_UNROLL
+  for (int p = 0; p < kPoints; ++p) sum.at[p] += weight * value.at[p];
+}
+
+template <class Activation, class F, class W> IRUKA_INLINE F activated(F value, W parameters, int channel) {
+  return Activation::apply(value, parameters, channel);
+}
+template <class Activation, int kPoints, class F, class W>
+IRUKA_INLINE Several<kPoints, F> activated(Several<kPoints, F> values, W parameters, int channel) {
+  IRUKA_UNROLL
+  for (int p = 0; p < kPoints; ++p) values.at[p] = Activation::apply(values.at[p], parameters, channel);
+  return values;
+}
+
+/// Whether so many products are written out. Weights that are constants take no loads then; other weights are loaded in
+/// loops beyond `most`, as the instructions no longer fit the cache.
+template <WeightsPlace kPlace> constexpr bool is_written_out(int products, int most) {
+  return kPlace == WeightsPlace::arguments || products <= most;
 }
 
 /// The numbers of a layer's weights before output `first`, which begins a group.
@@ -64,14 +94,25 @@ template <int kCount, class F> IRUKA_INLINE void load_weights(const F* from, F* 
   IRUKA_UNROLL
   for (int k = 0; k < kCount; ++k) to[k] = from[k];
 }
-template <int kCount, class F> IRUKA_INLINE void load_weights(ArgumentWeights<F> from, F* to) {
-  IRUKA_UNROLL
-  for (int k = 0; k < kCount; ++k) to[k] = from[k];
+#ifdef __CUDA_ARCH__
+template <int kCount, WeightsPlace kPlace, class F> IRUKA_INLINE void load_weights(PlacedWeights<kPlace, F> from,
+                                                                                   F* to) {
+  if constexpr (kPlace == WeightsPlace::shared && kCount == 4 && sizeof(F) == 4) {
+    const float4 four = *(const float4*)from.at;
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+  } else {
+    IRUKA_UNROLL
+    for (int k = 0; k < kCount; ++k) to[k] = from[k];
+  }
 }
+#endif
 
 /// The sums of one group of kCount outputs.
-template <int kIn, int kCount, class W, class F> IRUKA_INLINE void sum_group(W group, const F* in, F* sum) {
-  load_weights<kCount>(group, sum);
+template <int kIn, int kCount, class F, class W, class V> IRUKA_INLINE void sum_group(W group, const V* in, V* sum) {
+  F bias[kCount];
+  load_weights<kCount>(group, bias);
+  IRUKA_UNROLL
+  for (int k = 0; k < kCount; ++k) sum[k] = V(bias[k]);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #else
@@ -82,41 +123,41 @@ template <int kIn, int kCount, class W, class F> IRUKA_INLINE void sum_group(W g
     F weight[kCount];
     load_weights<kCount>(group + kCount * (c + 1), weight);
     IRUKA_UNROLL
-    for (int k = 0; k < kCount; ++k) sum[k] += weight[k] * in[c];
+    for (int k = 0; k < kCount; ++k) multiply_add(sum[k], weight[k], in[c]);
 #else
     for (int k = 0; k < kCount; ++k) sum[k] += group[kCount * (c + 1) + k] * in[c];
 #endif
   }
 }
 
-template <class Activation, int kIn, int kCount, class W, class F>
-IRUKA_INLINE void dense_group(W weights, W parameters, int first, const F* in, F* out) {
-  F sum[kCount];
-  sum_group<kIn, kCount>(weights + group_offset<kIn>(first), in, sum);
+template <class Activation, int kIn, int kCount, class F, class W, class V>
+IRUKA_INLINE void dense_group(W weights, W parameters, int first, const V* in, V* out) {
+  V sum[kCount];
+  sum_group<kIn, kCount, F>(weights + group_offset<kIn>(first), in, sum);
   IRUKA_UNROLL
-  for (int k = 0; k < kCount; ++k) out[first + k] = Activation::apply(sum[k], parameters, first + k);
+  for (int k = 0; k < kCount; ++k) out[first + k] = activated<Activation>(sum[k], parameters, first + k);
 }
 
-/// One fully connected layer.
-template <class Activation, int kIn, int kOut, bool kInArguments, class F>
-inline void dense(Weights<kInArguments, F> weights, Weights<kInArguments, F> parameters, const F* in, F* out) {
+/// One fully connected layer of one point, where V is F, or of several.
+template <class Activation, int kIn, int kOut, WeightsPlace kPlace, class F, class V>
+inline void dense(Weights<kPlace, F> weights, Weights<kPlace, F> parameters, const V* in, V* out) {
   constexpr int kWhole = kOut / kGroup * kGroup;
 #ifdef __CUDA_ARCH__
   // Where loops stay, `out` lies in memory.
-  constexpr int kUnrolled = is_written_out<kInArguments>(kIn * kOut, 1024) ? kOut : 1;
+  constexpr int kUnrolled = is_written_out<kPlace>(kIn * kOut, 1024) ? kOut : 1;
 #pragma unroll(kUnrolled)
 #else
 #pragma clang loop unroll(disable)
 #endif
   for (int first = 0; first < kWhole; first += kGroup)
-    dense_group<Activation, kIn, kGroup>(weights, parameters, first, in, out);
-  if constexpr (kOut > kWhole) dense_group<Activation, kIn, kOut - kWhole>(weights, parameters, kWhole, in, out);
+    dense_group<Activation, kIn, kGroup, F>(weights, parameters, first, in, out);
+  if constexpr (kOut > kWhole) dense_group<Activation, kIn, kOut - kWhole, F>(weights, parameters, kWhole, in, out);
 }
 
 #ifdef __CUDA_ARCH__
 /// Adds what kCount hidden values from `first` on give to all sums of a layer.
-template <int kHidden, int kOut, int kCount, class W, class F>
-IRUKA_INLINE void add_hidden(W weights, int first, const F* hidden, F* sum) {
+template <int kHidden, int kOut, int kCount, class F, class W, class V>
+IRUKA_INLINE void add_hidden(W weights, int first, const V* hidden, V* sum) {
   IRUKA_UNROLL
   for (int r = 0; r < kOut; r += kGroup) {
     constexpr int kRest = kOut % kGroup;
@@ -126,60 +167,61 @@ IRUKA_INLINE void add_hidden(W weights, int first, const F* hidden, F* sum) {
       if (kRest == 0 || r + kGroup <= kOut) {
         load_weights<kGroup>(weights + group_offset<kHidden>(r) + kGroup * (first + h + 1), weight);
         IRUKA_UNROLL
-        for (int k = 0; k < kGroup; ++k) sum[r + k] += weight[k] * hidden[h];
+        for (int k = 0; k < kGroup; ++k) multiply_add(sum[r + k], weight[k], hidden[h]);
       } else if constexpr (kRest > 0) {
         load_weights<kRest>(weights + group_offset<kHidden>(r) + kRest * (first + h + 1), weight);
         IRUKA_UNROLL
-        for (int k = 0; k < kRest; ++k) sum[r + k] += weight[k] * hidden[h];
+        for (int k = 0; k < kRest; ++k) multiply_add(sum[r + k], weight[k], hidden[h]);
       }
     }
   }
 }
 
-template <int kHidden, int kOut, class W, class F> IRUKA_INLINE void load_biases(W weights, F* sum) {
-  constexpr int kWhole = kOut / kGroup * kGroup;
+template <int kHidden, int kOut, class W, class V> IRUKA_INLINE void load_biases(W weights, V* sum) {
   IRUKA_UNROLL
-  for (int r = 0; r < kWhole; r += kGroup) load_weights<kGroup>(weights + group_offset<kHidden>(r), sum + r);
-  if constexpr (kOut > kWhole) load_weights<kOut - kWhole>(weights + group_offset<kHidden>(kWhole), sum + kWhole);
+  for (int k = 0; k < kOut; ++k) {
+    const int first = k / kGroup * kGroup;  // of the group, whose biases come first
+    sum[k] = V(weights[group_offset<kHidden>(first) + k - first]);
+  }
 }
 
 /// One group of the first layer, and what it adds to the second.
-template <class Activation, int kIn, int kHidden, int kOut, int kCount, class W, class F>
-IRUKA_INLINE void hidden_group(W weights, W parameters, W next, int first, const F* in, F* sum) {
-  F hidden[kCount];
-  sum_group<kIn, kCount>(weights + group_offset<kIn>(first), in, hidden);
+template <class Activation, int kIn, int kHidden, int kOut, int kCount, class F, class W, class V>
+IRUKA_INLINE void hidden_group(W weights, W parameters, W next, int first, const V* in, V* sum) {
+  V hidden[kCount];
+  sum_group<kIn, kCount, F>(weights + group_offset<kIn>(first), in, hidden);
   IRUKA_UNROLL
-  for (int k = 0; k < kCount; ++k) hidden[k] = Activation::apply(hidden[k], parameters, first + k);
-  add_hidden<kHidden, kOut, kCount>(next, first, hidden, sum);
+  for (int k = 0; k < kCount; ++k) hidden[k] = activated<Activation>(hidden[k], parameters, first + k);
+  add_hidden<kHidden, kOut, kCount, F>(next, first, hidden, sum);
 }
 #endif
 
 /// Two layers. On a GPU the second consumes each group of hidden values at once, so that none is stored.
-template <class First, class Second, int kIn, int kHidden, int kOut, bool kInArguments, class F>
-inline void dense_pair(Weights<kInArguments, F> weights, Weights<kInArguments, F> parameters,
-                       Weights<kInArguments, F> next, Weights<kInArguments, F> next_parameters, const F* in, F* out) {
+template <class First, class Second, int kIn, int kHidden, int kOut, WeightsPlace kPlace, class F, class V>
+inline void dense_pair(Weights<kPlace, F> weights, Weights<kPlace, F> parameters, Weights<kPlace, F> next,
+                       Weights<kPlace, F> next_parameters, const V* in, V* out) {
 #ifdef __CUDA_ARCH__
-  constexpr int kWhole = kHidden / kGroup * kGroup,
-                kUnrolled = is_written_out<kInArguments>(kIn * kHidden, 256) ? kHidden : 1;
+  constexpr int kWhole = kHidden / kGroup * kGroup;
+  constexpr int kUnrolled = is_written_out<kPlace>(kIn * kHidden * (sizeof(V) / sizeof(F)), 256) ? kHidden : 1;
   load_biases<kHidden, kOut>(next, out);
 #pragma unroll(kUnrolled)
   for (int first = 0; first < kWhole; first += kGroup)
-    hidden_group<First, kIn, kHidden, kOut, kGroup>(weights, parameters, next, first, in, out);
+    hidden_group<First, kIn, kHidden, kOut, kGroup, F>(weights, parameters, next, first, in, out);
   if constexpr (kHidden > kWhole)
-    hidden_group<First, kIn, kHidden, kOut, kHidden - kWhole>(weights, parameters, next, kWhole, in, out);
+    hidden_group<First, kIn, kHidden, kOut, kHidden - kWhole, F>(weights, parameters, next, kWhole, in, out);
   IRUKA_UNROLL
-  for (int k = 0; k < kOut; ++k) out[k] = Second::apply(out[k], next_parameters, k);
+  for (int k = 0; k < kOut; ++k) out[k] = activated<Second>(out[k], next_parameters, k);
 #else
   F hidden[kHidden];
-  dense<First, kIn, kHidden, kInArguments>(weights, parameters, in, hidden);
-  dense<Second, kHidden, kOut, kInArguments>(next, next_parameters, hidden, out);
+  dense<First, kIn, kHidden, kPlace, F>(weights, parameters, in, hidden);
+  dense<Second, kHidden, kOut, kPlace, F>(next, next_parameters, hidden, out);
 #endif
 }
 
-template <class Activation, int kWidth, bool kInArguments, class F>
-inline void activate(Weights<kInArguments, F> parameters, F* values) {
+template <class Activation, int kWidth, WeightsPlace kPlace, class F, class V>
+inline void activate(Weights<kPlace, F> parameters, V* values) {
   IRUKA_UNROLL
-  for (int k = 0; k < kWidth; ++k) values[k] = Activation::apply(values[k], parameters, k);
+  for (int k = 0; k < kWidth; ++k) values[k] = activated<Activation>(values[k], parameters, k);
 }
 
 /// Of all numbers of a point together; subtracting the largest avoids overflow.
@@ -195,20 +237,30 @@ template <int kWidth, class F> inline void softmax(F* values) {
   IRUKA_UNROLL_SHORT
   for (int k = 0; k < kWidth; ++k) values[k] /= sum;
 }
+template <int kWidth, int kPoints, class F> inline void softmax(Several<kPoints, F>* values) {
+  IRUKA_UNROLL
+  for (int p = 0; p < kPoints; ++p) {
+    F of_point[kWidth];
+    IRUKA_UNROLL_SHORT
+    for (int k = 0; k < kWidth; ++k) of_point[k] = values[k].at[p];
+    softmax<kWidth>(of_point);
+    IRUKA_UNROLL_SHORT
+    for (int k = 0; k < kWidth; ++k) values[k].at[p] = of_point[k];
+  }
+}
 
-/// The features of a point: neighbours, or `stride` bytes apart.
+/// The features of a point: neighbours, or `stride` bytes apart. On a GPU, neighbours of 4 bytes each begin at a
+/// multiple of 16 bytes where their number is one of 4.
 template <int kWidth, class T, class F> IRUKA_INLINE void load_point(const T* from, F* to) {
 #ifdef __CUDA_ARCH__
   if constexpr (sizeof(T) == 4 && kWidth % 4 == 0) {
-    if (((uintptr_t)from & 15) == 0) {
-      IRUKA_UNROLL
-      for (int c = 0; c < kWidth; c += 4) {
-        const uint4 word = *(const uint4*)(from + c);
-        to[c] = F(__builtin_bit_cast(T, word.x)), to[c + 1] = F(__builtin_bit_cast(T, word.y));
-        to[c + 2] = F(__builtin_bit_cast(T, word.z)), to[c + 3] = F(__builtin_bit_cast(T, word.w));
-      }
-      return;
+    IRUKA_UNROLL
+    for (int c = 0; c < kWidth; c += 4) {
+      const uint4 word = *(const uint4*)(from + c);
+      to[c] = F(__builtin_bit_cast(T, word.x)), to[c + 1] = F(__builtin_bit_cast(T, word.y));
+      to[c + 2] = F(__builtin_bit_cast(T, word.z)), to[c + 3] = F(__builtin_bit_cast(T, word.w));
     }
+    return;
   }
 #endif
   IRUKA_UNROLL
@@ -221,13 +273,11 @@ template <int kWidth, class T, class F> IRUKA_INLINE void load_point(const T* fr
 template <int kWidth, class F> IRUKA_INLINE void store_point(const F* from, F* to) {
 #ifdef __CUDA_ARCH__
   if constexpr (sizeof(F) == 4 && kWidth % 4 == 0) {
-    if (((uintptr_t)to & 15) == 0) {
-      IRUKA_UNROLL
-      for (int c = 0; c < kWidth; c += 4)
-        iruka::store_word((uint4*)(to + c), uint4{__float_as_uint(from[c]), __float_as_uint(from[c + 1]),
-                                                  __float_as_uint(from[c + 2]), __float_as_uint(from[c + 3])});
-      return;
-    }
+    IRUKA_UNROLL
+    for (int c = 0; c < kWidth; c += 4)
+      iruka::store_word((uint4*)(to + c), uint4{__float_as_uint(from[c]), __float_as_uint(from[c + 1]),
+                                                __float_as_uint(from[c + 2]), __float_as_uint(from[c + 3])});
+    return;
   }
 #endif
   IRUKA_UNROLL
@@ -237,6 +287,43 @@ template <int kWidth, class F> IRUKA_INLINE void store_point(const F* from, F* t
   IRUKA_UNROLL
   for (int c = 0; c < kWidth; ++c) *(F*)((char*)to + c * stride) = from[c];
 }
+
+#ifdef __CUDA_ARCH__
+/// Copies the weights into a block's shared memory; all of its threads wait for that.
+template <int kCount, class F> IRUKA_INLINE void share_weights(const F* from, F* to) {
+  for (int k = threadIdx.x; k < kCount; k += blockDim.x) to[k] = from[k];
+  __syncthreads();
+}
+
+/// Element i of n takes the points i, i + n, i + 2 n..., of which there are `count`, kPoints at a time. Neighbouring
+/// threads have neighbouring points. load(point, in) and store(out, point) move a point's numbers, network(in, out)
+/// computes.
+template <int kPoints, int kIn, int kOut, class F, class Load, class Network, class Store>
+IRUKA_INLINE void several_points(ptrdiff_t i, ptrdiff_t n, ptrdiff_t count, Load&& load, Network&& network,
+                                 Store&& store) {
+#pragma unroll 1
+  for (ptrdiff_t first = i; first < count; first += kPoints * n) {
+    Several<kPoints, F> in[kIn], out[kOut];
+    IRUKA_UNROLL
+    for (int p = 0; p < kPoints; ++p) {
+      const ptrdiff_t point = first + p * n;
+      F of_point[kIn];
+      load(point < count ? point : count - 1, of_point);
+      IRUKA_UNROLL
+      for (int c = 0; c < kIn; ++c) in[c].at[p] = of_point[c];
+    }
+    network(in, out);
+    IRUKA_UNROLL
+    for (int p = 0; p < kPoints; ++p) {
+      const ptrdiff_t point = first + p * n;
+      F of_point[kOut];
+      IRUKA_UNROLL
+      for (int c = 0; c < kOut; ++c) of_point[c] = out[c].at[p];
+      if (point < count) store(of_point, point);
+    }
+  }
+}
+#endif
 
 }  // namespace iruka::nn
 
