@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from helpers import run_python
 
 import iruka
+from helpers import run_python
 from iruka import nn
 
 # Images, channels, outputs, groups, extents, kernel, strides, dilations, pads. Each form of loops occurs
