@@ -89,6 +89,7 @@ def measured(function, threads, rounds):
     error = np.abs(ours - theirs).max() / np.abs(theirs).max()
     if error > 1e-5:
         raise SystemExit(f"{function.__name__}: the results differ by {error:.1e}")
+    iruka.finish_background_compilation()
     times = interleaved_times({"iruka": lambda: model(x), "onnxruntime": lambda: session.run(None, arrays)}, rounds)
     best = {name: min(values) * 1e3 for name, values in times.items()}
     return {"first ms": first * 1e3, **{f"{name} ms": value for name, value in best.items()}} | {

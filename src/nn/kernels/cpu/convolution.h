@@ -6,7 +6,8 @@
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #define IRUKA_SCALAR _Pragma("clang loop vectorize(disable) unroll(disable)")
-#define IRUKA_MASKED _Pragma("clang loop vectorize(enable) vectorize_predicate(enable) interleave_count(1)")
+/// Rounds do not depend on each other.
+#define IRUKA_MASKED _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable) interleave_count(1)")
 
 namespace iruka::nn {
 
@@ -79,5 +80,27 @@ template <int kLanes> struct Lanes {
     return __builtin_shufflevector(a, b, (2 * k)...);
   }
 };
+
+/// Copies `rows` rows from `top` on of each channel, with zeros for margins, a vector of columns after the other.
+template <int kLanes>
+IRUKA_INLINE void copy_rows(const Convolution& conv, const float* x, int top, int rows, float* copy) {
+  using L = Lanes<kLanes>;
+  const int64_t image = (int64_t)conv.in[0] * conv.in[1];
+  const int left = conv.before[1];
+  const auto limited = [&](int row) { return row < 0 ? 0 : row < rows ? row : rows; };
+  const int begin = limited(-top), end = limited(conv.in[0] - top);  // rows inside of the image
+  IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, x += image, copy += conv.channel) {
+    IRUKA_NO_UNROLL for (int q = 0; q < conv.columns; q += kLanes) {
+      const auto inside = L::within(q - left, conv.in[1]), wanted = L::within(0, conv.columns - q);
+      const float* from = x + (int64_t)(top + begin) * conv.in[1] + q - left;
+      float* to = copy + q;
+      int row = 0;
+      IRUKA_NO_UNROLL for (; row < begin; ++row, to += conv.columns) L::store(0, to, wanted);
+      IRUKA_NO_UNROLL for (; row < end; ++row, to += conv.columns, from += conv.in[1])
+          L::store(L::load(from, inside), to, wanted);
+      IRUKA_NO_UNROLL for (; row < rows; ++row, to += conv.columns) L::store(0, to, wanted);
+    }
+  }
+}
 
 }  // namespace iruka::nn

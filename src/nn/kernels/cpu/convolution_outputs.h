@@ -101,22 +101,6 @@ template <int kLanes> struct OutputConvolution {
     if constexpr (kCount > 1) shuffle<kCount / 2>(rows);
   }
 
-  /// Copies what the windows of `rows` rows from `first` on see.
-  void copy_input(const float* x, int first, int rows, float* copy) const {
-    const int64_t image = (int64_t)conv.in[0] * conv.in[1];
-    const int top = first * conv.stride[0] - conv.before[0], left = conv.before[1];
-    const int seen = (rows - 1) * conv.stride[0] + (conv.kernel[0] - 1) * conv.dilation[0] + 1;
-    IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, x += image, copy += conv.channel) {
-      float* to = copy;
-      IRUKA_NO_UNROLL for (int row = top; row < top + seen; ++row, to += conv.columns) {
-        const float* const from = x + (int64_t)row * conv.in[1] - left;
-        const int end = row >= 0 && row < conv.in[0] ? conv.in[1] : 0;
-        IRUKA_NO_UNROLL for (int q = 0; q < conv.columns; q += kLanes)
-            L::store(L::load(from + q, L::within(q - left, end)), to + q, L::within(0, conv.columns - q));
-      }
-    }
-  }
-
   /// Where the element for each channel and place of the kernel lies.
   void find_offsets(int channel_size, int columns, int* offsets) const {
     IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel) {
@@ -154,7 +138,8 @@ template <int kLanes> struct OutputConvolution {
     find_places(rows, columns, places);
     x += part * conv.channels * image;
     const float* const from = conv.is_direct ? x + first * conv.stride[0] * conv.in[1] : copy;
-    if (!conv.is_direct) copy_input(x, first, rows, copy);
+    const int seen = (rows - 1) * conv.stride[0] + (conv.kernel[0] - 1) * conv.dilation[0] + 1;
+    if (!conv.is_direct) copy_rows<kLanes>(conv, x, first * conv.stride[0] - conv.before[0], seen, copy);
 
     const int vectors = (conv.outputs + kLanes - 1) / kLanes, share = (int)(unit % conv.parts);
     const int begin = vectors * share / conv.parts, end = vectors * (share + 1) / conv.parts;

@@ -49,6 +49,8 @@ template <int kLanes, int kBlock, int kMost> struct PixelConvolution {
   /// Copies what the windows of rows from `first` on see.
   void copy_input(const float* x, int first, float* copy) const {
     const int rows = conv.plane / conv.columns, phases = conv.phases[0] * conv.phases[1];
+    if (phases == 1 && conv.stride[0] == 1 && conv.stride[1] == 1)
+      return copy_rows<kLanes>(conv, x, first - conv.before[0], rows, copy);
     IRUKA_NO_UNROLL for (int each = 0; each < conv.channels * phases; ++each) {
       const float* const image = x + (int64_t)(each / phases) * conv.in[0] * conv.in[1];
       const int phase = each % phases;
