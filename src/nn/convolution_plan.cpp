@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kWantedBytes = 160 << 10, kMostBytes = 227 << 10;
 constexpr int64_t kMostRows = 64;
 /// Blocks of the grid for each thread, so that threads end together.
-constexpr int64_t kBlocksPerThread = 4;
+constexpr int64_t kBlocksPerThread = 12;
 
 int64_t divided(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
@@ -54,8 +54,8 @@ bool is_without_margins(const Convolution& conv) {
   return is_inside(0) && is_inside(1);
 }
 
-/// Vectors of outputs waste no lane of a vector of pixels, but their sums must be turned around, which costs about as
-/// much as 24 products of each element.
+/// Vectors of outputs waste no lanes where rows are short, but sums must be turned around, and one vector alone keeps
+/// few sums in registers. The numbers are products that an element costs, fitted to times of 40 layers.
 ConvolutionForm form_of(const Convolution& conv, int lanes) {
   if (conv.channels == 1 && conv.outputs < 4 && conv.stride[1] <= 2) return ConvolutionForm::depthwise;
   const double steps = product({conv.channels, conv.kernel[0], conv.kernel[1]});
@@ -63,11 +63,11 @@ ConvolutionForm form_of(const Convolution& conv, int lanes) {
   const int64_t columns = conv.out[1] + reach / conv.stride[1];
   const double in_rows = product({conv.out[0], divided(conv.out[1], lanes)});
   const double through = static_cast<double>(divided((conv.out[0] - 1) * columns + conv.out[1], lanes));
-  const double by_pixels = product({divided(conv.outputs, block), block}) * std::min(in_rows, through) *
-                           static_cast<double>(lanes) * (1.15 * steps + 20);
-  const double by_outputs =
-      product({divided(conv.outputs, lanes), lanes, conv.out[0], conv.out[1]}) * (1.05 * steps + 44);
-  return by_outputs < by_pixels ? ConvolutionForm::outputs : ConvolutionForm::pixels;
+  const double by_pixels = product({divided(conv.outputs, block), block, lanes}) * std::min(in_rows, through);
+  const double by_outputs = product({divided(conv.outputs, lanes), lanes, conv.out[0], conv.out[1]});
+  const double of_one_vector = conv.outputs <= lanes ? 1.25 : 1;
+  return by_outputs * of_one_vector * (1.05 * steps + 28) < by_pixels * (1.1 * steps + 25) ? ConvolutionForm::outputs
+                                                                                           : ConvolutionForm::pixels;
 }
 
 /// The most rows of which `bytes` are wanted, and fewer where threads would have no blocks else; then as many in each
