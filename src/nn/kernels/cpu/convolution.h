@@ -4,6 +4,8 @@
 #pragma once
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
+/// Of loops over registers: what is in them becomes registers.
+#define IRUKA_UNROLL _Pragma("clang loop unroll(full)")
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #define IRUKA_SCALAR _Pragma("clang loop vectorize(disable) unroll(disable)")
 /// Rounds do not depend on each other.
@@ -52,7 +54,7 @@ template <int kLanes> struct Lanes {
   /// Which of the places first, first + 1... lie in [0, end).
   static IRUKA_INLINE Mask within(int first, int end) {
     Places places;
-    repeat<kLanes>([&](auto k) IRUKA_INLINE_LAMBDA { places[k.value] = (unsigned)k.value; });
+    IRUKA_UNROLL for (int k = 0; k < kLanes; ++k) places[k] = (unsigned)k;
     return __builtin_convertvector(places + (unsigned)first < (Places)(unsigned)end, Mask);
   }
   /// Zero where the mask is false, where no memory is read.
@@ -81,23 +83,46 @@ template <int kLanes> struct Lanes {
   }
 };
 
-/// Copies `rows` rows from `top` on of each channel, with zeros for margins, a vector of columns after the other.
-template <int kLanes>
-IRUKA_INLINE void copy_rows(const Convolution& conv, const float* x, int top, int rows, float* copy) {
+/// Reads every kStride-th element, 1 or 2, of rows from one column on; zeros outside of rows.
+template <int kLanes, int kStride> struct Reader {
   using L = Lanes<kLanes>;
-  const int64_t image = (int64_t)conv.in[0] * conv.in[1];
-  const int left = conv.before[1];
-  const auto limited = [&](int row) { return row < 0 ? 0 : row < rows ? row : rows; };
-  const int begin = limited(-top), end = limited(conv.in[0] - top);  // rows inside of the image
+  typename L::Mask masks[kStride];
+
+  IRUKA_INLINE Reader() {}
+  IRUKA_INLINE Reader(int first, int columns) {
+    IRUKA_UNROLL for (int k = 0; k < kStride; ++k) masks[k] = L::within(first + k * kLanes, columns);
+  }
+  IRUKA_INLINE typename L::Vector read(const float* from) const {
+    if constexpr (kStride == 1)
+      return L::load(from, masks[0]);
+    else
+      return L::even(L::load(from, masks[0]), L::load(from + kLanes, masks[1]));
+  }
+};
+
+/// Copies `rows` rows of each channel, with zeros for margins, a vector of columns after the other. The first element
+/// is that of row `top` and column `left`, the next ones are row_stride and kStride away.
+template <int kLanes, int kStride>
+IRUKA_INLINE void copy_rows(const Convolution& conv, const float* x, int top, int left, int row_stride, int rows,
+                            float* copy) {
+  using L = Lanes<kLanes>;
+  const int64_t image = (int64_t)conv.in[0] * conv.in[1], line = (int64_t)row_stride * conv.in[1];
+  // The first row that is not above `row`.
+  const auto before = [&](int row) {
+    const int rows_above = row <= top ? 0 : (row - top + row_stride - 1) / row_stride;
+    return rows_above < rows ? rows_above : rows;
+  };
+  const int begin = before(0), end = before(conv.in[0]);
   IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, x += image, copy += conv.channel) {
     IRUKA_NO_UNROLL for (int q = 0; q < conv.columns; q += kLanes) {
-      const auto inside = L::within(q - left, conv.in[1]), wanted = L::within(0, conv.columns - q);
-      const float* from = x + (int64_t)(top + begin) * conv.in[1] + q - left;
+      const Reader<kLanes, kStride> reader(q * kStride + left, conv.in[1]);
+      const auto wanted = L::within(0, conv.columns - q);
+      const float* from = x + (int64_t)top * conv.in[1] + begin * line + q * kStride + left;
       float* to = copy + q;
       int row = 0;
       IRUKA_NO_UNROLL for (; row < begin; ++row, to += conv.columns) L::store(0, to, wanted);
-      IRUKA_NO_UNROLL for (; row < end; ++row, to += conv.columns, from += conv.in[1])
-          L::store(L::load(from, inside), to, wanted);
+      IRUKA_NO_UNROLL for (; row < end; ++row, to += conv.columns, from += line)
+          L::store(reader.read(from), to, wanted);
       IRUKA_NO_UNROLL for (; row < rows; ++row, to += conv.columns) L::store(0, to, wanted);
     }
   }

@@ -9,26 +9,8 @@ namespace iruka::nn {
 template <int kLanes> struct DepthwiseConvolution {
   using L = Lanes<kLanes>;
   using Vector = typename L::Vector;
-  using Mask = typename L::Mask;
 
   const Convolution& conv;
-
-  /// Every kStride-th element from column `first` on of a row that begins at `row`; zeros outside of it.
-  template <int kStride> struct Reader {
-    Mask masks[kStride];
-
-    IRUKA_INLINE Reader() {}
-    IRUKA_INLINE Reader(int first, int columns) {
-      repeat<kStride>([&](auto k)
-                          IRUKA_INLINE_LAMBDA { masks[k.value] = L::within(first + k.value * kLanes, columns); });
-    }
-    IRUKA_INLINE Vector read(const float* from) const {
-      if constexpr (kStride == 1)
-        return L::load(from, masks[0]);
-      else
-        return L::even(L::load(from, masks[0]), L::load(from + kLanes, masks[1]));
-    }
-  };
 
   /// The sums of a vector of pixels, of which the windows begin at row `top` and column `left`.
   template <int kStride>
@@ -40,7 +22,8 @@ template <int kLanes> struct DepthwiseConvolution {
       const float* const from = x + (int64_t)row * conv.in[1];
       IRUKA_NO_UNROLL for (int right = 0; right < conv.kernel[1]; ++right) {
         const int column = left + right * conv.dilation[1];
-        sum += Reader<kStride>(column, conv.in[1]).read(from + column) * (Vector)weights[down * conv.kernel[1] + right];
+        sum += Reader<kLanes, kStride>(column, conv.in[1]).read(from + column) *
+               (Vector)weights[down * conv.kernel[1] + right];
       }
     }
     return sum;
@@ -57,12 +40,11 @@ template <int kLanes> struct DepthwiseConvolution {
       return;
     }
     // The usual kernel, with masks and weights in registers.
-    Reader<kStride> readers[3];
+    Reader<kLanes, kStride> readers[3];
     Vector w[9];
-    repeat<3>([&](auto right) IRUKA_INLINE_LAMBDA {
-      readers[right.value] = Reader<kStride>(left + right.value * conv.dilation[1], conv.in[1]);
-    });
-    repeat<9>([&](auto k) IRUKA_INLINE_LAMBDA { w[k.value] = (Vector)weights[k.value]; });
+    IRUKA_UNROLL for (int right = 0; right < 3; ++right) readers[right] =
+        Reader<kLanes, kStride>(left + right * conv.dilation[1], conv.in[1]);
+    IRUKA_UNROLL for (int k = 0; k < 9; ++k) w[k] = (Vector)weights[k];
     IRUKA_NO_UNROLL for (int row = first; row < end; ++row) {
       const int top = row * conv.stride[0] - conv.before[0];
       if (top < 0 || top + reach >= conv.in[0]) {
@@ -71,10 +53,10 @@ template <int kLanes> struct DepthwiseConvolution {
       }
       Vector sum = 0;
       const float* const from = x + (int64_t)top * conv.in[1] + left;
-      repeat<9>([&](auto k) IRUKA_INLINE_LAMBDA {
-        const int64_t at = (int64_t)(k.value / 3 * conv.dilation[0]) * conv.in[1] + k.value % 3 * conv.dilation[1];
-        sum += readers[k.value % 3].read(from + at) * w[k.value];
-      });
+      IRUKA_UNROLL for (int k = 0; k < 9; ++k) {
+        const int64_t at = (int64_t)(k / 3 * conv.dilation[0]) * conv.in[1] + k % 3 * conv.dilation[1];
+        sum += readers[k % 3].read(from + at) * w[k];
+      }
       use(sum, row);
     }
   }

@@ -36,27 +36,25 @@ template <int kLanes> struct OutputConvolution {
                      const int* offsets, int steps, bool is_first, float* sums) {
     Vector total[kVectors * kPixels];
     if (is_first) {
-      repeat<kVectors * kPixels>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
+      IRUKA_UNROLL for (int k = 0; k < kVectors * kPixels; ++k) total[k] = 0;
     } else {
-      repeat<kVectors * kPixels>([&](auto k)
-                                     IRUKA_INLINE_LAMBDA { total[k.value] = L::load(sums + k.value * kLanes); });
+      IRUKA_UNROLL for (int k = 0; k < kVectors * kPixels; ++k) total[k] = L::load(sums + k * kLanes);
     }
     const float* begin[kPixels];
-    repeat<kPixels>([&](auto p) IRUKA_INLINE_LAMBDA { begin[p.value] = x + places[p.value < last ? p.value : last]; });
+    IRUKA_UNROLL for (int p = 0; p < kPixels; ++p) begin[p] = x + places[p < last ? p : last];
     // A bound that the compiler sees: it needs no poll for interrupts in this loop.
     const unsigned rounds = (unsigned)steps & 8191u;
     IRUKA_NO_UNROLL for (unsigned round = 0; round < rounds; ++round, weights += kLanes) {
       const int64_t offset = offsets[round];
       Vector w[kVectors];
-      repeat<kVectors>([&](auto v) IRUKA_INLINE_LAMBDA { w[v.value] = L::load(weights + v.value * line); });
-      repeat<kPixels>([&](auto p) IRUKA_INLINE_LAMBDA {
-        const Vector element = (Vector)begin[p.value][offset];
-        repeat<kVectors>([&](auto v)
-                             IRUKA_INLINE_LAMBDA { total[p.value * kVectors + v.value] += element * w[v.value]; });
+      IRUKA_UNROLL for (int v = 0; v < kVectors; ++v) w[v] = L::load(weights + v * line);
+      IRUKA_UNROLL for (int p = 0; p < kPixels; ++p) {
+        const Vector element = (Vector)begin[p][offset];
+        IRUKA_UNROLL for (int v = 0; v < kVectors; ++v) total[p * kVectors + v] += element * w[v];
         __atomic_signal_fence(__ATOMIC_SEQ_CST);  // keeps later loads from taking registers too early
-      });
+      }
     }
-    repeat<kVectors * kPixels>([&](auto k) IRUKA_INLINE_LAMBDA { L::store(total[k.value], sums + k.value * kLanes); });
+    IRUKA_UNROLL for (int k = 0; k < kVectors * kPixels; ++k) L::store(total[k], sums + k * kLanes);
   }
 
   /// The pixels of a strip in tiles of two sizes, so that few pixels are computed twice.
@@ -87,18 +85,16 @@ template <int kLanes> struct OutputConvolution {
   /// kLanes vectors, `line` apart, become rows that are kStrip apart: log2(kLanes) rounds of shuffles.
   static void turn(const float* from, int64_t line, float* to) {
     Vector rows[kLanes];
-    repeat<kLanes>([&](auto k) IRUKA_INLINE_LAMBDA { rows[k.value] = L::load(from + k.value * line); });
-    shuffle<kLanes / 2>(rows);
-    repeat<kLanes>([&](auto k) IRUKA_INLINE_LAMBDA { L::store(rows[k.value], to + k.value * kStrip); });
-  }
-  template <int kCount> static IRUKA_INLINE void shuffle(Vector* rows) {
-    Vector made[kLanes];
-    repeat<kLanes / 2>([&](auto k) IRUKA_INLINE_LAMBDA {
-      made[2 * k.value] = L::lower(rows[k.value], rows[k.value + kLanes / 2]);
-      made[2 * k.value + 1] = L::upper(rows[k.value], rows[k.value + kLanes / 2]);
-    });
-    repeat<kLanes>([&](auto k) IRUKA_INLINE_LAMBDA { rows[k.value] = made[k.value]; });
-    if constexpr (kCount > 1) shuffle<kCount / 2>(rows);
+    IRUKA_UNROLL for (int k = 0; k < kLanes; ++k) rows[k] = L::load(from + k * line);
+    IRUKA_UNROLL for (int count = kLanes / 2; count > 0; count /= 2) {
+      Vector made[kLanes];
+      IRUKA_UNROLL for (int k = 0; k < kLanes / 2; ++k) {
+        made[2 * k] = L::lower(rows[k], rows[k + kLanes / 2]);
+        made[2 * k + 1] = L::upper(rows[k], rows[k + kLanes / 2]);
+      }
+      IRUKA_UNROLL for (int k = 0; k < kLanes; ++k) rows[k] = made[k];
+    }
+    IRUKA_UNROLL for (int k = 0; k < kLanes; ++k) L::store(rows[k], to + k * kStrip);
   }
 
   /// Where the element for each channel and place of the kernel lies.
@@ -139,7 +135,8 @@ template <int kLanes> struct OutputConvolution {
     x += part * conv.channels * image;
     const float* const from = conv.is_direct ? x + first * conv.stride[0] * conv.in[1] : copy;
     const int seen = (rows - 1) * conv.stride[0] + (conv.kernel[0] - 1) * conv.dilation[0] + 1;
-    if (!conv.is_direct) copy_rows<kLanes>(conv, x, first * conv.stride[0] - conv.before[0], seen, copy);
+    if (!conv.is_direct)
+      copy_rows<kLanes, 1>(conv, x, first * conv.stride[0] - conv.before[0], -conv.before[1], 1, seen, copy);
 
     const int vectors = (conv.outputs + kLanes - 1) / kLanes, share = (int)(unit % conv.parts);
     const int begin = vectors * share / conv.parts, end = vectors * (share + 1) / conv.parts;

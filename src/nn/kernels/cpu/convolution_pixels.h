@@ -18,48 +18,31 @@ template <int kLanes, int kBlock, int kMost> struct PixelConvolution {
 
   const Convolution& conv;
 
-  void copy_row(const float* from, int phase, float* __restrict to) const {
-    const int stride = conv.stride[1], shift = phase - conv.before[1];
-    const auto limited = [&](int column) { return column < 0 ? 0 : column > conv.columns ? conv.columns : column; };
-    const int begin = limited((-shift + stride - 1) / stride);
-    const int end = conv.in[1] > shift ? limited((conv.in[1] - shift + stride - 1) / stride) : 0;
-    IRUKA_SCALAR for (int q = 0; q < begin; ++q) to[q] = 0;
-    if (stride == 1) {
-      IRUKA_MASKED for (int q = begin; q < end; ++q) to[q] = from[q + shift];
-    } else {
-      int q = begin;
-      if (stride == 2) q = copy_pairs(from + shift, to, begin, end);
-      IRUKA_MASKED for (int k = q; k < end; ++k) to[k] = from[k * stride + shift];
-    }
-    IRUKA_SCALAR for (int q = begin > end ? begin : end; q < conv.columns; ++q) to[q] = 0;
-  }
-
-  /// Copies every other element by whole vectors; returns the first column that is left.
-  static int copy_pairs(const float* from, float* __restrict to, int begin, int end) {
-    typedef float Pairs __attribute__((ext_vector_type(2 * kLanes)));
-    typedef float UnalignedPairs __attribute__((ext_vector_type(2 * kLanes), aligned(4)));
-    int q = begin;
-    IRUKA_NO_UNROLL for (; q + kLanes < end; q += kLanes) {  // the last pair's second element may lie outside
-      const Pairs both = *(const UnalignedPairs*)(from + 2 * q);
-      *(UnalignedVector*)(to + q) = both.even;
-    }
-    return q;
-  }
-
   /// Copies what the windows of rows from `first` on see.
   void copy_input(const float* x, int first, float* copy) const {
-    const int rows = conv.plane / conv.columns, phases = conv.phases[0] * conv.phases[1];
-    if (phases == 1 && conv.stride[0] == 1 && conv.stride[1] == 1)
-      return copy_rows<kLanes>(conv, x, first - conv.before[0], rows, copy);
-    IRUKA_NO_UNROLL for (int each = 0; each < conv.channels * phases; ++each) {
-      const float* const image = x + (int64_t)(each / phases) * conv.in[0] * conv.in[1];
-      const int phase = each % phases;
-      IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, copy += conv.columns) {
-        const int y = (first + row) * conv.stride[0] + phase / conv.phases[1] - conv.before[0];
-        if (y < 0 || y >= conv.in[0]) {
-          IRUKA_SCALAR for (int q = 0; q < conv.columns; ++q) copy[q] = 0;
-        } else {
-          copy_row(image + (int64_t)y * conv.in[1], phase % conv.phases[1], copy);
+    const int rows = conv.plane / conv.columns;
+    IRUKA_NO_UNROLL for (int phase = 0; phase < conv.phases[0] * conv.phases[1]; ++phase, copy += conv.plane) {
+      const int top = first * conv.stride[0] + phase / conv.phases[1] - conv.before[0];
+      const int left = phase % conv.phases[1] - conv.before[1];
+      if (conv.stride[1] == 1)
+        copy_rows<kLanes, 1>(conv, x, top, left, conv.stride[0], rows, copy);
+      else if (conv.stride[1] == 2)
+        copy_rows<kLanes, 2>(conv, x, top, left, conv.stride[0], rows, copy);
+      else
+        copy_elements(x, top, left, rows, copy);
+    }
+  }
+
+  /// The same for larger strides.
+  void copy_elements(const float* x, int top, int left, int rows, float* copy) const {
+    IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, copy += conv.channel) {
+      IRUKA_NO_UNROLL for (int each = 0; each < rows; ++each) {
+        const int row = top + each * conv.stride[0];
+        const bool is_inside = row >= 0 && row < conv.in[0];
+        const float* const from = x + ((int64_t)channel * conv.in[0] + row) * conv.in[1];
+        IRUKA_SCALAR for (int q = 0; q < conv.columns; ++q) {
+          const int column = left + q * conv.stride[1];
+          copy[each * conv.columns + q] = is_inside && column >= 0 && column < conv.in[1] ? from[column] : 0;
         }
       }
     }
@@ -70,28 +53,29 @@ template <int kLanes, int kBlock, int kMost> struct PixelConvolution {
     return conv.in_row ? vector / conv.in_row * conv.columns + vector % conv.in_row * kLanes : vector * kLanes;
   }
 
-  /// kCount vectors of pixels for a block of outputs. Loops over registers are written out, so that they are registers
-  /// from the beginning. `offsets`: where the elements for each channel and place of the kernel begin.
+  /// kCount vectors of pixels for a block of outputs. `offsets`: where the elements for each channel and place of the
+  /// kernel begin.
   template <int kCount>
   void add_up(const float* copy, int first, const float* weights, const int* offsets, int steps, float* sums) const {
     Vector total[kBlock * kCount];
-    repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
+    IRUKA_UNROLL for (int k = 0; k < kBlock * kCount; ++k) total[k] = 0;
     int64_t begin[kCount];
-    repeat<kCount>([&](auto v) IRUKA_INLINE_LAMBDA { begin[v.value] = begin_of(first + v.value); });
+    IRUKA_UNROLL for (int v = 0; v < kCount; ++v) begin[v] = begin_of(first + v);
     IRUKA_NO_UNROLL for (int step = 0; step < steps; ++step, weights += kBlock) {
       const float* const x = copy + offsets[step];
       Vector pixels[kCount];
-      repeat<kCount>([&](auto v)
-                         IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
-      repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
-        total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
-      });
+      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) pixels[v] = *(const UnalignedVector*)(x + begin[v]);
+      IRUKA_UNROLL for (int b = 0; b < kBlock; ++b) {
+        const auto weight = (Vector)weights[b];
+        IRUKA_UNROLL for (int v = 0; v < kCount; ++v) total[b * kCount + v] += pixels[v] * weight;
+      }
     }
     const int line = conv.vectors * kLanes;
     sums += first * kLanes;
-    repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
-      *(UnalignedVector*)(sums + k.value / kCount * line + k.value % kCount * kLanes) = total[k.value];
-    });
+    IRUKA_UNROLL for (int b = 0; b < kBlock; ++b) {
+      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) * (UnalignedVector*)(sums + b * line + v * kLanes) =
+          total[b * kCount + v];
+    }
   }
 
   /// All pixels for a block of outputs, in passes of nearly equal numbers of vectors.
