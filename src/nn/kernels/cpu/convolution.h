@@ -4,10 +4,15 @@
 #pragma once
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
+/// A function in which no constants of other loops take registers.
+#define IRUKA_OWN_REGISTERS __attribute__((noinline, hot))
 /// Of loops over registers: what is in them becomes registers.
 #define IRUKA_UNROLL _Pragma("clang loop unroll(full)")
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #define IRUKA_SCALAR _Pragma("clang loop vectorize(disable) unroll(disable)")
+/// Keeps later loads from taking registers too early. Innermost loops over many registers have bounds that the compiler
+/// sees, so that it puts no poll for interrupts between loads and products.
+#define IRUKA_IN_ORDER __atomic_signal_fence(__ATOMIC_SEQ_CST)
 /// Rounds do not depend on each other.
 #define IRUKA_MASKED _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable) interleave_count(1)")
 

@@ -32,8 +32,8 @@ template <int kLanes> struct OutputConvolution {
   /// Adds `steps` products to the sums of kPixels pixels, which begin at `places`; there are no places behind `last`.
   /// `offsets`: where the elements for each channel and place of the kernel lie. `line`: between vectors of weights.
   template <int kVectors, int kPixels>
-  static void add_up(const float* x, const int* places, int last, const float* weights, int64_t line,
-                     const int* offsets, int steps, bool is_first, float* sums) {
+  IRUKA_OWN_REGISTERS static void add_up(const float* x, const int* places, int last, const float* weights,
+                                         int64_t line, const int* offsets, int steps, bool is_first, float* sums) {
     Vector total[kVectors * kPixels];
     if (is_first) {
       IRUKA_UNROLL for (int k = 0; k < kVectors * kPixels; ++k) total[k] = 0;
@@ -42,8 +42,7 @@ template <int kLanes> struct OutputConvolution {
     }
     const float* begin[kPixels];
     IRUKA_UNROLL for (int p = 0; p < kPixels; ++p) begin[p] = x + places[p < last ? p : last];
-    // A bound that the compiler sees: it needs no poll for interrupts in this loop.
-    const unsigned rounds = (unsigned)steps & 8191u;
+    const unsigned rounds = (unsigned)steps & 8191u;  // of steps_at_once()
     IRUKA_NO_UNROLL for (unsigned round = 0; round < rounds; ++round, weights += kLanes) {
       const int64_t offset = offsets[round];
       Vector w[kVectors];
@@ -51,7 +50,7 @@ template <int kLanes> struct OutputConvolution {
       IRUKA_UNROLL for (int p = 0; p < kPixels; ++p) {
         const Vector element = (Vector)begin[p][offset];
         IRUKA_UNROLL for (int v = 0; v < kVectors; ++v) total[p * kVectors + v] += element * w[v];
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);  // keeps later loads from taking registers too early
+        IRUKA_IN_ORDER;
       }
     }
     IRUKA_UNROLL for (int k = 0; k < kVectors * kPixels; ++k) L::store(total[k], sums + k * kLanes);

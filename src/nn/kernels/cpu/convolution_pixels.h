@@ -13,8 +13,8 @@ namespace iruka::nn {
 
 /// kBlock outputs at once, whose weights are neighbours; kMost vectors of kLanes pixels.
 template <int kLanes, int kBlock, int kMost> struct PixelConvolution {
-  typedef float Vector __attribute__((ext_vector_type(kLanes)));
-  typedef float UnalignedVector __attribute__((ext_vector_type(kLanes), aligned(4)));
+  using L = Lanes<kLanes>;
+  using Vector = typename L::Vector;
 
   const Convolution& conv;
 
@@ -56,25 +56,27 @@ template <int kLanes, int kBlock, int kMost> struct PixelConvolution {
   /// kCount vectors of pixels for a block of outputs. `offsets`: where the elements for each channel and place of the
   /// kernel begin.
   template <int kCount>
-  void add_up(const float* copy, int first, const float* weights, const int* offsets, int steps, float* sums) const {
+  IRUKA_OWN_REGISTERS void add_up(const float* copy, int first, const float* weights, const int* offsets, int steps,
+                                  float* sums) const {
     Vector total[kBlock * kCount];
     IRUKA_UNROLL for (int k = 0; k < kBlock * kCount; ++k) total[k] = 0;
     int64_t begin[kCount];
     IRUKA_UNROLL for (int v = 0; v < kCount; ++v) begin[v] = begin_of(first + v);
-    IRUKA_NO_UNROLL for (int step = 0; step < steps; ++step, weights += kBlock) {
-      const float* const x = copy + offsets[step];
+    const unsigned rounds = (unsigned)steps & 65535u;  // memory holds no more offsets
+    IRUKA_NO_UNROLL for (unsigned round = 0; round < rounds; ++round, weights += kBlock) {
+      const float* const x = copy + offsets[round];
       Vector pixels[kCount];
-      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) pixels[v] = *(const UnalignedVector*)(x + begin[v]);
+      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) pixels[v] = L::load(x + begin[v]);
       IRUKA_UNROLL for (int b = 0; b < kBlock; ++b) {
         const auto weight = (Vector)weights[b];
         IRUKA_UNROLL for (int v = 0; v < kCount; ++v) total[b * kCount + v] += pixels[v] * weight;
+        IRUKA_IN_ORDER;
       }
     }
     const int line = conv.vectors * kLanes;
     sums += first * kLanes;
     IRUKA_UNROLL for (int b = 0; b < kBlock; ++b) {
-      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) * (UnalignedVector*)(sums + b * line + v * kLanes) =
-          total[b * kCount + v];
+      IRUKA_UNROLL for (int v = 0; v < kCount; ++v) L::store(total[b * kCount + v], sums + b * line + v * kLanes);
     }
   }
 
