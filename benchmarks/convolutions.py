@@ -1,8 +1,8 @@
 """Convolutional networks beside ONNX Runtime, in one run.
 
 python benchmarks/convolutions.py [--threads N] [--rounds N] [--output build/benchmarks]
-A ratio is ONNX Runtime's time over Iruka's, each the best of all rounds. Pairs of calls alternate. Weights are those of Net
-(tests/python/onnx_models.py). First call: load, compile and run, with an empty cache.
+A ratio is ONNX Runtime's time over Iruka's, each the best of all rounds. Pairs of calls alternate. Weights are those
+of Net (tests/python/onnx_models.py). First call: load, compile and run, with an empty cache.
 """
 
 import argparse

@@ -1,15 +1,13 @@
 #include "nn/vector_convolution.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <set>
 
 #include "core/device.h"
 #include "iruka/raw_kernel.h"
 #include "nn/call_cache.h"
 #include "nn/convolution_plan.h"
 #include "nn/fusion.h"
+#include "nn/node_users.h"
 #include "nn/pointwise_group.h"
 #include "ops/permanent_cache.h"
 
@@ -155,35 +153,78 @@ class VectorConvolution {
   mutable CallCache<ConvolutionKind, Array> weights_;  ///< packed
 };
 
-/// The pointwise group that alone uses a value, if it is cheap and all floats.
-const Node* cheap_user(const Graph& graph, const std::string& value) {
-  const Node* user = nullptr;
-  for (const TensorInfo& output : graph.outputs) {
-    if (output.name == value) return nullptr;
-  }
-  for (const Node& node : graph.nodes) {
-    const bool uses = std::ranges::find(node.inputs, value) != node.inputs.end();
-    const bool may_capture = node.domain != kOwnDomain && std::ranges::any_of(node.attributes, [](const auto& entry) {
-                               return std::holds_alternative<GraphHandle>(entry.second);
-                             });
-    if (may_capture) return nullptr;
-    if (!uses) continue;
-    if (user || !is_fused(node)) return nullptr;
-    user = &node;
-  }
-  if (!user) return nullptr;
-  const auto& body = *std::get<GraphHandle>(user->attributes.at("body"));
-  return std::ranges::all_of(body.nodes, [](const Node& node) { return is_cheap(node.op); }) ? user : nullptr;
-}
+/// Convolutions become nodes of their own, and take in the groups behind them.
+class Replacement {
+ public:
+  explicit Replacement(Graph& graph) : graph_(graph), users_(graph), is_gone_(graph.nodes.size()) {}
 
-/// Whether every input is known where the convolution stands.
-bool is_known_before(const Graph& graph, const Node& user, size_t place, const std::string& value) {
-  std::set<std::string> later;
-  for (size_t k = place; k < graph.nodes.size(); ++k)
-    later.insert(graph.nodes[k].outputs.begin(), graph.nodes[k].outputs.end());
-  return std::ranges::none_of(user.inputs,
-                              [&](const std::string& input) { return input != value && later.contains(input); });
-}
+  void run() {
+    for (size_t place = 0; place < graph_.nodes.size(); ++place) {
+      Node& node = graph_.nodes[place];
+      if (!is_known(node)) continue;
+      node.op = kVectorConvolution, node.domain = kOwnDomain;
+      join(place);
+    }
+    std::vector<Node> left;
+    for (size_t place = 0; place < graph_.nodes.size(); ++place) {
+      if (!is_gone_[place]) left.push_back(std::move(graph_.nodes[place]));
+    }
+    graph_.nodes = std::move(left);
+  }
+
+ private:
+  /// Whether the weights are float32 constants for images of one or two axes.
+  bool is_known(const Node& node) const {
+    if (node.op != "Conv" || !node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return false;
+    const auto found = graph_.initializers.find(node.inputs[1]);
+    if (found == graph_.initializers.end() || found->second.dtype() != Dtype::float32) return false;
+    const auto group = node.attributes.find("group");
+    const auto* given = group == node.attributes.end() ? nullptr : std::get_if<int64_t>(&group->second);
+    const int64_t groups = given ? *given : 1;
+    const Array& weights = found->second;
+    return weights.ndim() >= 3 && weights.ndim() <= 4 && groups >= 1 && weights.shape(0) % groups == 0 &&
+           weights.size() > 0;
+  }
+
+  /// The place of the pointwise group that alone uses a value, if it is cheap.
+  const size_t* cheap_user(const std::string& value) const {
+    const std::vector<size_t>& users = users_.users(value);
+    if (users.size() != 1 || users_.is_output(value) || is_gone_[users[0]]) return nullptr;
+    const Node& user = graph_.nodes[users[0]];
+    if (!is_fused(user) || std::ranges::count(user.inputs, value) != 1) return nullptr;
+    const auto& body = *std::get<GraphHandle>(user.attributes.at("body"));
+    return std::ranges::all_of(body.nodes, [](const Node& node) { return is_cheap(node.op); }) ? users.data() : nullptr;
+  }
+
+  void join(size_t place) {
+    const std::string value = graph_.nodes[place].outputs[0];
+    const size_t* const user_place = cheap_user(value);
+    if (!user_place) return;
+    const Node& user = graph_.nodes[*user_place];
+    const auto at = static_cast<size_t>(std::ranges::find(user.inputs, value) - user.inputs.begin());
+    if (PointwiseGroup(user).is_by_channel(at)) return;
+    Node joined = graph_.nodes[place];
+    joined.attributes["body"] = user.attributes.at("body");
+    joined.attributes["place"] = static_cast<int64_t>(at);
+    bool are_known = true;  // where the convolution stands
+    for (const std::string& input : user.inputs) {
+      if (input == value) continue;
+      joined.inputs.push_back(input);
+      const size_t* const maker = users_.maker(input);
+      are_known = are_known && (!maker || *maker < place);
+    }
+    joined.outputs = user.outputs;
+    // Nodes behind the group use its results alone, so that the node may stand at either place.
+    const size_t to = are_known ? place : *user_place;
+    for (const std::string& output : joined.outputs) users_.set_maker(output, to);
+    is_gone_[are_known ? *user_place : place] = true;
+    graph_.nodes[to] = std::move(joined);
+  }
+
+  Graph& graph_;
+  NodeUsers users_;
+  std::vector<bool> is_gone_;
+};
 
 }  // namespace
 
@@ -203,39 +244,7 @@ Run vector_convolution_run(const Node& node) {
 
 void use_vector_convolutions(Graph& graph, Device& device) {
   if (!device.target().is_host) return;
-  for (size_t place = 0; place < graph.nodes.size(); ++place) {
-    Node& node = graph.nodes[place];
-    if (node.op != "Conv" || !node.domain.empty() || node.inputs.size() != 2) continue;
-    const auto weights = graph.initializers.find(node.inputs[1]);
-    const auto group = node.attributes.find("group");
-    const auto* given = group == node.attributes.end() ? nullptr : std::get_if<int64_t>(&group->second);
-    const int64_t groups = given ? *given : 1;
-    if (weights == graph.initializers.end() || weights->second.dtype() != Dtype::float32) continue;
-    const Array matrix = weights->second;
-    if (matrix.ndim() < 3 || matrix.ndim() > 4 || groups < 1 || matrix.shape(0) % groups != 0 || matrix.size() == 0)
-      continue;
-    node.op = kVectorConvolution, node.domain = kOwnDomain;
-    const std::string value = node.outputs[0];
-    const Node* const user = cheap_user(graph, value);
-    // The pointwise node stands behind all of its inputs: the convolution takes its place.
-    if (!user) continue;
-    Node joined = node;
-    const std::vector<std::string>& inputs = user->inputs;
-    const auto at = std::ranges::find(inputs, value);
-    if (std::ranges::count(inputs, value) != 1) continue;
-    if (PointwiseGroup(*user).is_by_channel(static_cast<size_t>(at - inputs.begin()))) continue;
-    joined.attributes["body"] = user->attributes.at("body");
-    joined.attributes["place"] = static_cast<int64_t>(at - inputs.begin());
-    for (const std::string& input : inputs) {
-      if (input != value) joined.inputs.push_back(input);
-    }
-    joined.outputs = user->outputs;
-    const auto user_place = static_cast<size_t>(user - graph.nodes.data());
-    const bool moves = !is_known_before(graph, *user, place, value);
-    graph.nodes[moves ? user_place : place] = std::move(joined);
-    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(moves ? place : user_place));
-    if (moves) --place;
-  }
+  Replacement(graph).run();
 }
 
 }  // namespace iruka::nn

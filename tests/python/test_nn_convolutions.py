@@ -173,6 +173,48 @@ def test_numbers_that_are_not_finite_stay_in_their_windows():
         assert_close(result[finite], expected[finite])
 
 
+def operators(model, *inputs):
+    return sorted(row.operators for row in model.report(*inputs).rows)
+
+
+def test_groups_of_pointwise_operators_run_with_one_convolution():
+    """A sum of two convolutions runs with one of them, wherever the other stands; used values are kept."""
+    float32, rng = onnx.TensorProto.FLOAT, np.random.default_rng(6)
+    x = rng.normal(size=(1, 8, 6, 7)).astype(np.float32)
+    a, b = (rng.normal(size=(8, 8, 1, 1)).astype(np.float32) for _ in range(2))
+    left, right = (convolved(x, weights, 1, (1, 1), (1, 1), (0, 0, 0, 0)) for weights in (a, b))
+    nodes = {
+        "left": helper.make_node("Conv", ["x", "a"], ["left"]),
+        "right": helper.make_node("Conv", ["x", "b"], ["right"]),
+        "sum": helper.make_node("Add", ["left", "right"], ["sum"]),
+        "first": helper.make_node("Relu", ["sum"], ["first"]),
+        "second": helper.make_node("Neg", ["left"], ["second"]),
+    }
+    expected = {"left": left, "right": right, "sum": left + right, "first": np.maximum(left + right, 0)}
+    expected |= {"second": -left}
+    cases = [
+        ("left right sum first", "first", ["Conv 1x1", "Conv 1x1+Add+Relu"]),
+        ("right left sum first", "first", ["Conv 1x1", "Conv 1x1+Add+Relu"]),
+        ("left right sum first", "first left", ["Conv 1x1", "Conv 1x1+Add+Relu"]),
+        ("left right sum", "left right sum", ["Add", "Conv 1x1", "Conv 1x1"]),
+        ("left second right sum", "sum second", ["Conv 1x1", "Conv 1x1+Add", "Neg"]),
+    ]
+    for order, outputs, steps in cases:
+        graph = helper.make_graph(
+            [nodes[name] for name in order.split()],
+            "sums",
+            [helper.make_tensor_value_info("x", float32, x.shape)],
+            [helper.make_tensor_value_info(name, float32, x.shape) for name in outputs.split()],
+            [onnx.numpy_helper.from_array(a, "a"), onnx.numpy_helper.from_array(b, "b")],
+        )
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+        model = nn.load(made.SerializeToString(), "cpu")
+        assert operators(model, x) == steps
+        results = model(x)
+        for name, result in zip(outputs.split(), results if len(outputs.split()) > 1 else [results]):
+            assert_close(iruka.asnumpy(result), expected[name])
+
+
 def test_no_images():
     x, weights, *window = operands("many outputs")
     assert iruka.asnumpy(network(weights, *window)(x[:0])).shape == (0, 150, 7, 7)
