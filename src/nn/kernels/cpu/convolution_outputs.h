@@ -45,6 +45,7 @@ template <int kLanes> struct OutputConvolution {
     const unsigned rounds = (unsigned)steps & 8191u;  // of steps_at_once()
     IRUKA_NO_UNROLL for (unsigned round = 0; round < rounds; ++round, weights += kLanes) {
       const int64_t offset = offsets[round];
+      __builtin_prefetch(begin[0] + offset + 32);  // of pixels to come: channels are too many streams for processors
       Vector w[kVectors];
       IRUKA_UNROLL for (int v = 0; v < kVectors; ++v) w[v] = L::load(weights + v * line);
       IRUKA_UNROLL for (int p = 0; p < kPixels; ++p) {
