@@ -28,10 +28,9 @@ NodeUsers::NodeUsers(const Graph& graph) {
     outputs_.insert(graph.nodes.back().outputs.begin(), graph.nodes.back().outputs.end());
 }
 
-const std::vector<size_t>& NodeUsers::users(const std::string& value) const {
-  static const auto& none = *new std::vector<size_t>();
+std::span<const size_t> NodeUsers::users(const std::string& value) const {
   const auto found = users_.find(value);
-  return found == users_.end() ? none : found->second;
+  return found == users_.end() ? std::span<const size_t>() : found->second;
 }
 
 const size_t* NodeUsers::maker(const std::string& value) const {

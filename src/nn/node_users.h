@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,7 +17,7 @@ class NodeUsers {
   explicit NodeUsers(const Graph& graph);
 
   /// The places of the nodes that use a value, also inside of their attributes' graphs; each once, in order.
-  const std::vector<size_t>& users(const std::string& value) const;
+  std::span<const size_t> users(const std::string& value) const;
   /// The place of the node that makes a value; null for inputs and constants.
   const size_t* maker(const std::string& value) const;
   /// Whether a value is an output of the graph.

@@ -188,7 +188,7 @@ class Replacement {
 
   /// The place of the pointwise group that alone uses a value, if it is cheap.
   const size_t* cheap_user(const std::string& value) const {
-    const std::vector<size_t>& users = users_.users(value);
+    const std::span<const size_t> users = users_.users(value);
     if (users.size() != 1 || users_.is_output(value) || is_gone_[users[0]]) return nullptr;
     const Node& user = graph_.nodes[users[0]];
     if (!is_fused(user) || std::ranges::count(user.inputs, value) != 1) return nullptr;

@@ -1,7 +1,6 @@
 """Convolutions of float32 images on processors with vectors, beside sums of products in float64."""
 
 import os
-import pathlib
 
 import numpy as np
 import onnx
@@ -143,8 +142,8 @@ def test_case_of_two_threads(case, two_threads):
 @pytest.mark.skipif("IRUKA_CPU_LEVEL" in os.environ, reason="the level is chosen already")
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
 def test_cases_on_older_processors(level):
-    code = "import test_nn_convolutions as tests\nfor case in tests.CASES: tests.check(case)"
-    done = run_python(code, 300, folder=pathlib.Path(__file__).parent, IRUKA_CPU_LEVEL=level)
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_nn_convolutions as tests"
+    done = run_python(code + "\nfor case in tests.CASES: tests.check(case)", 300, IRUKA_CPU_LEVEL=level)
     assert done.returncode == 0, done.stderr
 
 
