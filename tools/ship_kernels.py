@@ -97,10 +97,12 @@ def place(m):
     m[1:3, ::2] = 1
 
 
-def network(groups, *layers):
-    """Extents are arguments, so that one kernel serves all convolutions with the same layers behind them."""
-    images = np.ones((1, 8, 4, 4), "float32")
-    cp.nn.Sequential(cp.nn.Conv2d(8, 8, 3, padding=1, groups=groups), *layers)(images)
+def network(channels, groups, *layers):
+    """Extents are arguments, so that one kernel serves all convolutions with the same layers behind them, for each form
+    of loops (src/nn/convolution_plan.cpp).
+    """
+    images = np.ones((1, channels, 4, 4), "float32")
+    cp.nn.Sequential(cp.nn.Conv2d(channels, channels, 3, padding=1, groups=groups), *layers)(images)
 
 
 def texts(table):
@@ -141,9 +143,9 @@ def layouts():
     yield "cp.all(cp.ones_like(v))", DTYPES
     for statement in texts(IN_PLACE):
         yield statement, ALL_DTYPES
-    for groups in (1, 8):
+    for convolution in ("8, 1", "8, 8", "64, 1"):  # vectors of pixels, channels by themselves, vectors of outputs
         for layer in ("", "cp.nn.ReLU()", "cp.nn.ReLU6()", "cp.nn.Hardswish()"):
-            yield f"network({groups}, {layer})", ("float32",)
+            yield f"network({convolution}, {layer})", ("float32",)
     for dtype in CASTS.split():
         yield f"x.astype({dtype!r})", ALL_DTYPES
 

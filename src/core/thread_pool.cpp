@@ -25,7 +25,9 @@ namespace {
 constexpr int64_t kCheckNanoseconds = 50'000'000;
 // Ranges grow until one takes this long, far more than the cost of a range and far less than a user notices.
 constexpr int64_t kShortRange = 50'000, kLongRange = 400'000;
-constexpr int kSpins = 2000;  // about 20 microseconds, the time a sleeping thread takes to wake
+constexpr int kSpins = 2000;  // about the time a sleeping thread takes to wake
+/// While a loop runs that has no more ranges to give, another will follow soon: about one or two milliseconds.
+constexpr int kSpinsInLoop = 20 * kSpins;
 
 std::atomic<InterruptCheck> the_check{nullptr};
 
@@ -181,12 +183,15 @@ MeasuredWork ThreadPool::run(int64_t count, int64_t align, LoopBody body, LoopOp
   Job job(count, align, helpers, body);
   const int64_t begin = now();
   if (!state.in_sequence) state.last_check = begin;
-  job.share_at = begin + options.alone;
+  // Workers that still look for work cost no more than a line of the cache.
+  const bool are_awake = helpers > 0 && awake_.load(std::memory_order_relaxed) >= helpers;
+  job.share_at = are_awake ? begin : begin + options.alone;
   run_chunks(job, /*on_caller=*/true);
   if (job.is_shared) {
     if (!job.is_cut_by_fork()) {  // else the lock may be held by a thread that is not here
       withdraw(job);
       wait_for_helpers(job);
+      running_.fetch_sub(1, std::memory_order_relaxed);
     }
     if (job.is_cut_by_fork())
       throw DeviceError(
@@ -217,6 +222,7 @@ void ThreadPool::publish(Job& job, int helpers) {
     started = started_;
     jobs_.push_back(&job);
   }
+  running_.fetch_add(1, std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) {
     // Workers beyond the thread count sleep on the same word; if there are any, all must be woken.
@@ -260,13 +266,24 @@ void ThreadPool::work(int index) {
       leave(*job);
       continue;
     }
-    int spins = 0;
-    while (epoch_.load(std::memory_order_relaxed) == seen && ++spins < kSpins) _mm_pause();
-    if (spins < kSpins) continue;
+    if (looks_for_a_job(seen)) continue;
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     if (epoch_.load(std::memory_order_seq_cst) == seen) sleep_on(epoch_, seen, 0);
     sleepers_.fetch_sub(1, std::memory_order_seq_cst);
   }
+}
+
+/// Whether a job is published while this worker stays awake.
+bool ThreadPool::looks_for_a_job(uint32_t seen) {
+  awake_.fetch_add(1, std::memory_order_relaxed);
+  int idle = 0, all = 0;
+  while (epoch_.load(std::memory_order_relaxed) == seen && idle < kSpins && all < kSpinsInLoop) {
+    idle += running_.load(std::memory_order_relaxed) == 0;
+    ++all;
+    _mm_pause();
+  }
+  awake_.fetch_sub(1, std::memory_order_relaxed);
+  return epoch_.load(std::memory_order_relaxed) != seen;
 }
 
 ThreadPool::Job* ThreadPool::join_a_job(int index) {

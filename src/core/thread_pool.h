@@ -33,7 +33,8 @@ class LoopBody {
 
 struct LoopOptions {
   /// The calling thread begins alone, and other threads take part once so many nanoseconds have passed. They are not
-  /// woken for a short loop, however costly its estimate was.
+  /// woken for a short loop, however costly its estimate was. Those that are awake still, because the last loop ended a
+  /// moment ago, take part at once.
   int64_t alone = 0;
 };
 
@@ -68,6 +69,7 @@ class ThreadPool {
   void withdraw(Job& job);
   void start_workers(int wanted);
   void work(int index);
+  bool looks_for_a_job(uint32_t seen);
   Job* join_a_job(int index);
   static void leave(Job& job);
   void run_chunks(Job& job, bool on_caller);
@@ -80,6 +82,8 @@ class ThreadPool {
   int started_ = 0;
   std::atomic<uint32_t> epoch_{0};  ///< changes with every job; workers sleep on it
   std::atomic<int> sleepers_{0};
+  std::atomic<int> awake_{0};    ///< workers that look for a job for a while before they sleep
+  std::atomic<int> running_{0};  ///< loops that workers were called for
 };
 
 /// Loops that this thread runs inside of one share the interval of polls, so that a long sequence of short loops sees

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "nn/call_cache.h"
+#include "nn/node_users.h"
 #include "nn/pointwise_group.h"
 #include "ops/views.h"
 
@@ -25,14 +25,7 @@ constexpr size_t kMostNodes = 64, kMostInputs = 24;
 /// Groups of pointwise nodes, made from the last node to the first.
 class Fusion {
  public:
-  explicit Fusion(Graph& graph) : graph_(graph) {
-    for (size_t k = 0; k < graph.nodes.size(); ++k) {
-      for (const std::string& input : used_by(graph.nodes[k])) users_[input].push_back(k);
-      for (const std::string& output : graph.nodes[k].outputs) makers_[output] = k;
-    }
-    for (const TensorInfo& output : graph.outputs) outputs_.insert(output.name);
-    if (graph.outputs.empty() && !graph.nodes.empty()) outputs_.insert(graph.nodes.back().outputs[0]);
-  }
+  explicit Fusion(Graph& graph) : graph_(graph), users_(graph) {}
 
   void run() {
     std::vector<bool> taken(graph_.nodes.size());
@@ -52,17 +45,6 @@ class Fusion {
   }
 
  private:
-  static std::vector<std::string> used_by(const Node& node) {
-    std::vector<std::string> names = node.inputs;
-    for (const GraphHandle& graph : graphs_of(node)) {
-      for (const Node& inner : graph->nodes) {
-        for (std::string& used : used_by(inner)) names.push_back(std::move(used));
-      }
-      for (const TensorInfo& output : graph->outputs) names.push_back(output.name);
-    }
-    return names;
-  }
-
   /// The node, and all before it of which it is the only user.
   std::set<size_t> group_of(size_t last) {
     std::set<size_t> group{last};
@@ -70,14 +52,14 @@ class Fusion {
       grows = false;
       for (const size_t member : std::vector<size_t>(group.rbegin(), group.rend())) {
         for (const std::string& input : graph_.nodes[member].inputs) {
-          const auto maker = makers_.find(input);
-          if (maker == makers_.end() || group.contains(maker->second)) continue;
-          if (!is_pointwise(graph_.nodes[maker->second]) || outputs_.contains(input)) continue;
-          if (!std::ranges::all_of(users_[input], [&](size_t user) { return group.contains(user); })) continue;
+          const size_t* const maker = users_.maker(input);
+          if (!maker || group.contains(*maker)) continue;
+          if (!is_pointwise(graph_.nodes[*maker]) || users_.is_output(input)) continue;
+          if (!std::ranges::all_of(users_.users(input), [&](size_t user) { return group.contains(user); })) continue;
           if (is_by_channel_somewhere(input)) continue;
-          group.insert(maker->second);
+          group.insert(*maker);
           if (inputs_of(group).size() > kMostInputs) {
-            group.erase(maker->second);
+            group.erase(*maker);
             continue;
           }
           grows = true;
@@ -93,7 +75,7 @@ class Fusion {
   }
   /// Whether some node takes the value's elements as numbers for channels, which a group does of its inputs alone.
   bool is_by_channel_somewhere(const std::string& value) {
-    return std::ranges::any_of(users_[value], [&](size_t user) {
+    return std::ranges::any_of(users_.users(value), [&](size_t user) {
       const std::vector<std::string>& inputs = graph_.nodes[user].inputs;
       return is_by_channel(graph_.nodes[user], 1) && std::find(inputs.begin() + 1, inputs.end(), value) != inputs.end();
     });
@@ -113,8 +95,8 @@ class Fusion {
       const Node& node = graph_.nodes[member];
       for (size_t place = 0; place < node.inputs.size(); ++place) {
         const std::string& value = node.inputs[place];
-        const auto maker = makers_.find(value);
-        if (value.empty() || (maker != makers_.end() && group.contains(maker->second))) continue;
+        const size_t* const maker = users_.maker(value);
+        if (value.empty() || (maker && group.contains(*maker))) continue;
         if (is_by_channel(node, place)) {
           inputs.push_back({value, channel_name(member, place), true});
         } else if (std::ranges::none_of(inputs, [&](const GroupInput& input) { return input.name == value; })) {
@@ -126,7 +108,7 @@ class Fusion {
   }
   std::string channel_name(size_t member, size_t place) const {
     std::string name = graph_.nodes[member].outputs[0] + ".channel" + std::to_string(place);
-    while (users_.contains(name) || makers_.contains(name)) name += "'";
+    while (users_.contains(name)) name += "'";
     return name;
   }
 
@@ -152,9 +134,7 @@ class Fusion {
   }
 
   Graph& graph_;
-  std::unordered_map<std::string, std::vector<size_t>> users_;
-  std::unordered_map<std::string, size_t> makers_;
-  std::set<std::string> outputs_;
+  const NodeUsers users_;
 };
 
 /// The dtypes of a group's inputs, on which its kernel depends.

@@ -190,7 +190,6 @@ std::string Model::to_string() const {
   for (const Node& node : graph.nodes) {
     int64_t parameters = 0;
     for (const std::string& input : node.inputs) {
-      if (is_vector_convolution(node) && &input == &node.inputs[2]) continue;  // the same numbers again
       const auto found = graph.initializers.find(input);
       if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second)
         parameters += found->second.size();

@@ -84,6 +84,7 @@ TEST(ThreadPool, OthersJoinTheCallerAfterAWhile) {
       ids.insert(std::this_thread::get_id());
     };
     const int64_t hour = int64_t{3600} * 1'000'000'000;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // workers of earlier loops fall asleep
     const MeasuredWork work =
         ThreadPool::instance().run(is_long ? 300 : 20, 1, sleep, {.alone = is_long ? 5'000'000 : hour});
     EXPECT_EQ(ids.size(), is_long ? 3u : 1u);
@@ -92,6 +93,25 @@ TEST(ThreadPool, OthersJoinTheCallerAfterAWhile) {
     EXPECT_LE(work.units, is_long ? 299 : 20);
     EXPECT_GE(work.nanoseconds, 1'000'000 * work.units / 300);
   }
+}
+
+TEST(ThreadPool, WorkersThatAreAwakeJoinAtOnce) {
+  const Threads use(2);
+  const int64_t hour = int64_t{3600} * 1'000'000'000;
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> has_joined{false};
+  const auto work = [&](int64_t, int64_t) {
+    if (std::this_thread::get_id() != caller) has_joined = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  // A busy machine may stop the worker between two loops, but not each time.
+  for (int k = 0; k < 10'000 && !has_joined; ++k) {
+    ThreadPool::instance().run(20, 1, [](int64_t, int64_t) {});
+    ThreadPool::instance().run(20, 1, work, {.alone = hour});
+  }
+  EXPECT_TRUE(has_joined);
 }
 
 TEST(ThreadPool, CostlyElementsAreBalanced) {

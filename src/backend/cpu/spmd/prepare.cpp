@@ -122,6 +122,12 @@ void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& a
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
 
+/// A hot function that must not be inlined, as kernel code of the library declares where what surrounds a loop would
+/// take its registers.
+bool keeps_registers_for_itself(const llvm::Function& function) {
+  return function.hasFnAttribute(llvm::Attribute::NoInline) && function.hasFnAttribute(llvm::Attribute::Hot);
+}
+
 }  // namespace
 
 void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
@@ -131,6 +137,7 @@ void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analys
     for (llvm::CallGraphNode* node : *component) {
       llvm::Function* function = node->getFunction();
       if (!function || function->isDeclaration() || !function->hasLocalLinkage()) continue;
+      if (keeps_registers_for_itself(*function)) continue;
       function->removeFnAttr(llvm::Attribute::NoInline);
       function->removeFnAttr(llvm::Attribute::OptimizeNone);
       function->addFnAttr(llvm::Attribute::AlwaysInline);

@@ -1,32 +1,37 @@
-// A convolution of float32 images in C order on a processor with vectors.
-//
-// A block of the grid computes some rows of one image and group. It copies what their windows see into memory of its
-// own, with margins, and with each remainder of a stride apart, so that the elements that neighbouring pixels need for
-// one place of the kernel are neighbours. Vectors of pixels follow each other through rows of that copy, so that pixels
-// in its margins are computed and dropped, or begin anew in each row, whichever takes fewer. Registers hold a few
-// vectors of pixels for a few outputs, while all channels and places of the kernel are added up.
+// What convolutions of float32 images in C order on a processor with vectors have in common. There are three forms of
+// loops: vectors of pixels (convolution_pixels.h), vectors of outputs (convolution_outputs.h), and one channel by
+// itself (convolution_depthwise.h). A block of the grid computes some rows of one image and group.
 #pragma once
 
 #define IRUKA_INLINE_LAMBDA __attribute__((always_inline))
+/// A function in which no constants of other loops take registers.
+#define IRUKA_OWN_REGISTERS __attribute__((noinline, hot))
+/// Of loops over registers: what is in them becomes registers.
+#define IRUKA_UNROLL _Pragma("clang loop unroll(full)")
 #define IRUKA_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #define IRUKA_SCALAR _Pragma("clang loop vectorize(disable) unroll(disable)")
-#define IRUKA_MASKED _Pragma("clang loop vectorize(enable) vectorize_predicate(enable) interleave_count(1)")
+/// Keeps later loads from taking registers too early. Innermost loops over many registers have bounds that the compiler
+/// sees, so that it puts no poll for interrupts between loads and products.
+#define IRUKA_IN_ORDER __atomic_signal_fence(__ATOMIC_SEQ_CST)
+/// Rounds do not depend on each other.
+#define IRUKA_MASKED _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable) interleave_count(1)")
 
 namespace iruka::nn {
 
-/// Extents; channels and outputs are those of one group. Two spatial axes: rows and columns. nn/vector_convolution.cpp
-/// has the same structure.
+/// Extents; channels and outputs are those of one group. Two spatial axes: rows and columns. nn/convolution_plan.h has
+/// the same structure.
 struct Convolution {
   int groups, channels, outputs;
   int in[2], out[2], kernel[2], stride[2], dilation[2], before[2];
   int rows;       ///< of the output that a block computes
+  int parts;      ///< blocks that share the outputs of the same rows
   int phases[2];  ///< remainders of the stride that places of the kernel have
   int columns;    ///< of the copy
   int plane;      ///< elements of one remainder of a channel's copy
   int channel;    ///< elements of a channel's copy
   int vectors;    ///< of pixels that a block computes
   int in_row;     ///< vectors of a row, where each row has its own; else 0
-  int is_direct;  ///< whether each window is one element, and windows follow each other
+  int is_direct;  ///< whether the windows need no copy
 };
 
 /// A number as a type.
@@ -41,148 +46,91 @@ template <int kCount, class Use> IRUKA_INLINE void repeat(Use&& use) {
   __make_integer_seq<Numbers, int, kCount>::give(use);
 }
 
-/// kBlock outputs at once, whose weights are neighbours; kMost vectors of kLanes pixels.
-template <int kLanes, int kBlock, int kMost> struct ConvolutionTile {
+/// Vectors of kLanes floats.
+template <int kLanes> struct Lanes {
   typedef float Vector __attribute__((ext_vector_type(kLanes)));
   typedef float UnalignedVector __attribute__((ext_vector_type(kLanes), aligned(4)));
+  typedef unsigned Places __attribute__((ext_vector_type(kLanes)));
+  typedef bool Mask __attribute__((ext_vector_type(kLanes)));
 
-  const Convolution& conv;
+  static IRUKA_INLINE Vector load(const float* from) { return *(const UnalignedVector*)from; }
+  static IRUKA_INLINE void store(Vector v, float* to) { *(UnalignedVector*)to = v; }
 
-  void copy_row(const float* from, int phase, float* __restrict to) const {
-    const int stride = conv.stride[1], shift = phase - conv.before[1];
-    const auto limited = [&](int column) { return column < 0 ? 0 : column > conv.columns ? conv.columns : column; };
-    const int begin = limited((-shift + stride - 1) / stride);
-    const int end = conv.in[1] > shift ? limited((conv.in[1] - shift + stride - 1) / stride) : 0;
-    IRUKA_SCALAR for (int q = 0; q < begin; ++q) to[q] = 0;
-    if (stride == 1) {
-      IRUKA_MASKED for (int q = begin; q < end; ++q) to[q] = from[q + shift];
-    } else {
-      int q = begin;
-      if (stride == 2) q = copy_pairs(from + shift, to, begin, end);
-      IRUKA_MASKED for (int k = q; k < end; ++k) to[k] = from[k * stride + shift];
-    }
-    IRUKA_SCALAR for (int q = begin > end ? begin : end; q < conv.columns; ++q) to[q] = 0;
+  /// Which of the places first, first + 1... lie in [0, end).
+  static IRUKA_INLINE Mask within(int first, int end) {
+    Places places;
+    IRUKA_UNROLL for (int k = 0; k < kLanes; ++k) places[k] = (unsigned)k;
+    return __builtin_convertvector(places + (unsigned)first < (Places)(unsigned)end, Mask);
   }
-
-  /// Copies every other element by whole vectors; returns the first column that is left.
-  static int copy_pairs(const float* from, float* __restrict to, int begin, int end) {
-    typedef float Pairs __attribute__((ext_vector_type(2 * kLanes)));
-    typedef float UnalignedPairs __attribute__((ext_vector_type(2 * kLanes), aligned(4)));
-    int q = begin;
-    IRUKA_NO_UNROLL for (; q + kLanes < end; q += kLanes) {  // the last pair's second element may lie outside
-      const Pairs both = *(const UnalignedPairs*)(from + 2 * q);
-      *(UnalignedVector*)(to + q) = both.even;
-    }
-    return q;
+  /// Zero where the mask is false, where no memory is read.
+  static IRUKA_INLINE Vector load(const float* from, Mask mask) {
+    return __builtin_masked_load(mask, from, (Vector)0.0f);
   }
+  static IRUKA_INLINE void store(Vector v, float* to, Mask mask) { __builtin_masked_store(mask, v, to); }
 
-  /// Copies what the windows of rows from `first` on see.
-  void copy_input(const float* x, int first, float* copy) const {
-    const int rows = conv.plane / conv.columns, phases = conv.phases[0] * conv.phases[1];
-    IRUKA_NO_UNROLL for (int each = 0; each < conv.channels * phases; ++each) {
-      const float* const image = x + (int64_t)(each / phases) * conv.in[0] * conv.in[1];
-      const int phase = each % phases;
-      IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, copy += conv.columns) {
-        const int y = (first + row) * conv.stride[0] + phase / conv.phases[1] - conv.before[0];
-        if (y < 0 || y >= conv.in[0]) {
-          IRUKA_SCALAR for (int q = 0; q < conv.columns; ++q) copy[q] = 0;
-        } else {
-          copy_row(image + (int64_t)y * conv.in[1], phase % conv.phases[1], copy);
-        }
-      }
-    }
+  /// The lanes of a and b in turn: those of the lower halves, and of the upper ones.
+  static IRUKA_INLINE Vector lower(Vector a, Vector b) { return interleaved(a, b, Number<0>()); }
+  static IRUKA_INLINE Vector upper(Vector a, Vector b) { return interleaved(a, b, Number<kLanes / 2>()); }
+  /// Every other element of two vectors that follow each other.
+  static IRUKA_INLINE Vector even(Vector a, Vector b) { return even_of(a, b, Lists<kLanes>()); }
+
+ private:
+  template <class T, T... k> struct List {};
+  template <int kCount> using Lists = __make_integer_seq<List, int, kCount>;
+  template <int kFirst> static IRUKA_INLINE Vector interleaved(Vector a, Vector b, Number<kFirst>) {
+    return interleaved_of<kFirst>(a, b, Lists<kLanes>());
   }
-
-  /// Where a vector of pixels begins in a channel's copy.
-  int begin_of(int vector) const {
-    return conv.in_row ? vector / conv.in_row * conv.columns + vector % conv.in_row * kLanes : vector * kLanes;
+  template <int kFirst, int... k> static IRUKA_INLINE Vector interleaved_of(Vector a, Vector b, List<int, k...>) {
+    return __builtin_shufflevector(a, b, (kFirst + k / 2 + k % 2 * kLanes)...);
   }
-
-  /// kCount vectors of pixels for a block of outputs. Loops over registers are written out, so that they are registers
-  /// from the beginning. `offsets`: where the elements for each channel and place of the kernel begin.
-  template <int kCount>
-  void add_up(const float* copy, int first, const float* weights, const int* offsets, int steps, float* sums) const {
-    Vector total[kBlock * kCount];
-    repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA { total[k.value] = 0; });
-    int64_t begin[kCount];
-    repeat<kCount>([&](auto v) IRUKA_INLINE_LAMBDA { begin[v.value] = begin_of(first + v.value); });
-    IRUKA_NO_UNROLL for (int step = 0; step < steps; ++step, weights += kBlock) {
-      const float* const x = copy + offsets[step];
-      Vector pixels[kCount];
-      repeat<kCount>([&](auto v)
-                         IRUKA_INLINE_LAMBDA { pixels[v.value] = *(const UnalignedVector*)(x + begin[v.value]); });
-      repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
-        total[k.value] += pixels[k.value % kCount] * (Vector)weights[k.value / kCount];
-      });
-    }
-    const int line = conv.vectors * kLanes;
-    sums += first * kLanes;
-    repeat<kBlock * kCount>([&](auto k) IRUKA_INLINE_LAMBDA {
-      *(UnalignedVector*)(sums + k.value / kCount * line + k.value % kCount * kLanes) = total[k.value];
-    });
-  }
-
-  /// All pixels for a block of outputs, in passes of nearly equal numbers of vectors.
-  void add_up_all(const float* copy, const float* weights, const int* offsets, int steps, float* sums) const {
-    const int passes = (conv.vectors + kMost - 1) / kMost;
-    IRUKA_NO_UNROLL for (int pass = 0; pass < passes; ++pass) {
-      const int begin = conv.vectors * pass / passes, count = conv.vectors * (pass + 1) / passes - begin;
-      repeat<kMost>([&](auto k) IRUKA_INLINE_LAMBDA {
-        if (count == k.value + 1) add_up<k.value + 1>(copy, begin, weights, offsets, steps, sums);
-      });
-    }
-  }
-
-  void find_offsets(int64_t channel_size, int* offsets) const {
-    const int taps = conv.kernel[0] * conv.kernel[1];
-    IRUKA_NO_UNROLL for (int tap = 0; tap < taps; ++tap) {
-      const int down = tap / conv.kernel[1] * conv.dilation[0], right = tap % conv.kernel[1] * conv.dilation[1];
-      const int phase = down % conv.stride[0] * conv.phases[1] + right % conv.stride[1];
-      const int offset = phase * conv.plane + down / conv.stride[0] * conv.columns + right / conv.stride[1];
-      IRUKA_SCALAR for (int channel = 0; channel < conv.channels; ++channel) offsets[channel * taps + tap] =
-          offset + channel * (int)channel_size;
-    }
-  }
-
-  /// The rows that block `unit` of `units` computes. finish(value, output, index) gives an element of the result.
-  template <class Finish>
-  void run(int64_t unit, int64_t units, const float* x, const float* weights, float* __restrict y, float* memory,
-           Finish&& finish) const {
-    const int row_groups = (conv.out[0] + conv.rows - 1) / conv.rows, taps = conv.kernel[0] * conv.kernel[1];
-    const int first = (int)(unit % row_groups) * conv.rows;
-    const int64_t part = unit / row_groups;
-    const int group = (int)(part % conv.groups);
-    const int rows = conv.out[0] - first < conv.rows ? conv.out[0] - first : conv.rows;
-    float* const sums = memory;
-    int* const offsets = (int*)(sums + kBlock * conv.vectors * kLanes);
-    const int steps = conv.channels * taps;
-    float* const copy = (float*)(offsets + steps);
-    const int64_t image = (int64_t)conv.in[0] * conv.in[1];
-    x += part * conv.channels * image;
-    // Windows of one element need no copy, except near the end of the array, behind which vectors would reach.
-    const int64_t seen =
-        (int64_t)first * conv.in[1] + (conv.channels - 1) * image + begin_of(conv.vectors - 1) + kLanes;
-    const bool is_direct = conv.is_direct && seen <= (units / row_groups - part) * conv.channels * image;
-    find_offsets(is_direct ? image : conv.channel, offsets);
-    if (!is_direct) copy_input(x, first, copy);
-    const float* const from_input = is_direct ? x + (int64_t)first * conv.in[1] : copy;
-    const int blocks = (conv.outputs + kBlock - 1) / kBlock;
-    const int64_t block_size = (int64_t)steps * kBlock;
-    weights += group * blocks * block_size;
-    IRUKA_NO_UNROLL for (int block = 0; block < blocks; ++block, weights += block_size) {
-      add_up_all(from_input, weights, offsets, steps, sums);
-      const int last = conv.outputs - block * kBlock < kBlock ? conv.outputs - block * kBlock : kBlock;
-      IRUKA_NO_UNROLL for (int b = 0; b < last; ++b) {
-        const int output = block * kBlock + b;
-        int64_t at = ((part * conv.outputs + output) * conv.out[0] + first) * conv.out[1];
-        const float* from = sums + b * conv.vectors * kLanes;
-        const int row_of_sums = conv.in_row ? conv.in_row * kLanes : conv.columns;
-        IRUKA_NO_UNROLL for (int row = 0; row < rows; ++row, at += conv.out[1], from += row_of_sums)
-            IRUKA_MASKED for (int q = 0; q < conv.out[1]; ++q) y[at + q] =
-                finish(from[q], group * conv.outputs + output, at + q);
-      }
-    }
+  template <int... k> static IRUKA_INLINE Vector even_of(Vector a, Vector b, List<int, k...>) {
+    return __builtin_shufflevector(a, b, (2 * k)...);
   }
 };
+
+/// Reads every kStride-th element, 1 or 2, of rows from one column on; zeros outside of rows.
+template <int kLanes, int kStride> struct Reader {
+  using L = Lanes<kLanes>;
+  typename L::Mask masks[kStride];
+
+  IRUKA_INLINE Reader() {}
+  IRUKA_INLINE Reader(int first, int columns) {
+    IRUKA_UNROLL for (int k = 0; k < kStride; ++k) masks[k] = L::within(first + k * kLanes, columns);
+  }
+  IRUKA_INLINE typename L::Vector read(const float* from) const {
+    if constexpr (kStride == 1)
+      return L::load(from, masks[0]);
+    else
+      return L::even(L::load(from, masks[0]), L::load(from + kLanes, masks[1]));
+  }
+};
+
+/// Copies `rows` rows of each channel, with zeros for margins, a vector of columns after the other. The first element
+/// is that of row `top` and column `left`, the next ones are row_stride and kStride away.
+template <int kLanes, int kStride>
+IRUKA_INLINE void copy_rows(const Convolution& conv, const float* x, int top, int left, int row_stride, int rows,
+                            float* copy) {
+  using L = Lanes<kLanes>;
+  const int64_t image = (int64_t)conv.in[0] * conv.in[1], line = (int64_t)row_stride * conv.in[1];
+  // The first row that is not above `row`.
+  const auto before = [&](int row) {
+    const int rows_above = row <= top ? 0 : (row - top + row_stride - 1) / row_stride;
+    return rows_above < rows ? rows_above : rows;
+  };
+  const int begin = before(0), end = before(conv.in[0]);
+  IRUKA_NO_UNROLL for (int channel = 0; channel < conv.channels; ++channel, x += image, copy += conv.channel) {
+    IRUKA_NO_UNROLL for (int q = 0; q < conv.columns; q += kLanes) {
+      const Reader<kLanes, kStride> reader(q * kStride + left, conv.in[1]);
+      const auto wanted = L::within(0, conv.columns - q);
+      const float* from = x + (int64_t)top * conv.in[1] + begin * line + q * kStride + left;
+      float* to = copy + q;
+      int row = 0;
+      IRUKA_NO_UNROLL for (; row < begin; ++row, to += conv.columns) L::store(0, to, wanted);
+      IRUKA_NO_UNROLL for (; row < end; ++row, to += conv.columns, from += line)
+          L::store(reader.read(from), to, wanted);
+      IRUKA_NO_UNROLL for (; row < rows; ++row, to += conv.columns) L::store(0, to, wanted);
+    }
+  }
+}
 
 }  // namespace iruka::nn
