@@ -34,7 +34,9 @@ struct NameAdvice {
   const char* advice;
 };
 constexpr const char* kNoStandardLibrary =
-    "; a kernel has no standard library: max, min, abs, sqrt, isnan and the like are there without std::";
+    "; a kernel has no standard library but std::numeric_limits, uint32_t, min, max, swap, is_same, sqrt and the like, "
+    "which #include <limits>, <cstdint>, <algorithm>, <utility>, <type_traits> and <cmath> declare; max, min, abs and "
+    "sqrt are there without std::";
 constexpr const char* kNoPrint =
     "; a kernel cannot print: write what is to be seen to an output, or state it with assert(...)";
 constexpr const char* kNoPrefix =
@@ -126,6 +128,7 @@ constexpr const char* kParts = "; write z.real() and z.imag(), and z = {re, im} 
 /// Advice on what kernels do not have, by the words of Clang's and NVRTC's messages.
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"namespace \"std\" has no member", kNoStandardLibrary},
+    {"in namespace 'std'", kNoStandardLibrary},
     {"no member named 'x' in 'complex<", kParts},
     {"no member named 'y' in 'complex<", kParts},
     {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
