@@ -576,12 +576,15 @@ class Expressions(ArrayExpressions, Tables):
         lengths = [self.length(array, axis) for axis in range(len(indices))]
         places = [self.place_in(index, each.text, each.form) for index, each in zip(indices, lengths, strict=True)]
         item = Number(array.type.dtype)
-        if None not in places:
-            # Written out, because compilers take long to instantiate and inline templates.
-            offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
-            return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
-        texts = [self.failure(), *(self.as_signed(index).text for index in indices)]
-        return Value(item, f"{array.text}.at({', '.join(texts)})")
+        if None in places:
+            failed, parts = self.failure(), zip(places, indices, lengths, strict=True)
+            places = [
+                place or f"python::within({failed}, {self.as_signed(index).text}, {length.text})"
+                for place, index, length in parts
+            ]
+        # Written out, because compilers take long to instantiate and inline templates.
+        offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
+        return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
         """The part of an array of several axes at one index of its first axis."""
