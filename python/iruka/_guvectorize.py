@@ -204,16 +204,9 @@ class _Generalized(ArrayFunction):
             arguments, out = arguments[: len(inputs)], arguments[len(inputs) :]
         if len(arguments) != len(inputs):
             raise TypeError(f"{self.__name__}() takes {len(inputs)} inputs, not {len(arguments)}")
-        if axis is not None or axes is not None or keepdims:
+        if axis is not None or axes is not None or keepdims is not False:
             return self._call_along(arguments, out, core_axes(self, axis, axes, keepdims), stream)
-        results = listed(out)
-        if results is not None and len(results) != len(outputs):
-            raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and the layout {len(outputs)} outputs")
-        for each in results or ():
-            if not hasattr(each, "shape") or not hasattr(each, "dtype"):
-                raise TypeError(
-                    f"{self.__name__}: out must be an array, or a tuple of arrays, not {type(each).__name__}"
-                )
+        results = self._results(out)
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
         with working_on(device, stream):
@@ -228,10 +221,23 @@ class _Generalized(ArrayFunction):
                 self.dispatch(loop, given, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
 
+    def _results(self, out: Any) -> Any:
+        """out= as a tuple of arrays, or None."""
+        results = listed(out)
+        if results is not None and len(results) != self.nout:
+            raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and the layout {self.nout} outputs")
+        for each in results or ():
+            if not hasattr(each, "shape") or not hasattr(each, "dtype"):
+                raise TypeError(
+                    f"{self.__name__}: out must be an array, or a tuple of arrays, not {type(each).__name__}"
+                )
+        return results
+
     def _call_along(self, arguments: tuple, out: Any, places: list[tuple[int, ...]], stream: Any) -> Any:
         """A call for inputs and outputs whose core dimensions are these axes."""
         kept = [len(place) - len(names) for place, names in zip(places[self.nin :], self.layout[1], strict=True)]
-        results = listed(out)
+        results = self._results(out)
+        places = self._axes_of_arrays(arguments, results, places)
         moved = [_with_last(*each) for each in zip(arguments, places, strict=False)]
         for each, place, count in zip(results or (), places[self.nin :], kept, strict=False):
             shape = numpy.shape(each)
@@ -251,6 +257,24 @@ class _Generalized(ArrayFunction):
             for each, place, count in zip(listed(made) or (), places[self.nin :], kept, strict=True)
         )
         return finished if len(finished) > 1 else finished[0]
+
+    def _axes_of_arrays(self, arguments: tuple, results: Any, places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """The axes as they count from the first axis of each operand. Raises AxisError for those it does not have."""
+        counts = [numpy.ndim(each) for each in arguments]
+        for k, (count, names) in enumerate(zip(counts, self.layout[0], strict=True)):
+            self._check_enough(k, count, len(names))
+        loop = max(count - len(names) for count, names in zip(counts, self.layout[0], strict=True))
+        given = results or [None] * self.nout
+        counts += [
+            loop + len(place) if each is None else numpy.ndim(each)
+            for each, place in zip(given, places[self.nin :], strict=False)
+        ]
+        return [_within(self.__name__, k, *each) for k, each in enumerate(zip(places, counts, strict=False))]
+
+    def _check_enough(self, k: int, ndim: int, count: int) -> None:
+        if ndim < count:
+            raise ValueError(f"{self.__name__}: Input operand {k} does not have enough dimensions (has {ndim}, gufunc "
+                             f"core with signature {self.signature} requires {count})")  # fmt: skip
 
     def _run(self, loop, cast, sizes, shape, results, device) -> list[ndarray]:
         inputs, outputs = self.layout
@@ -281,11 +305,7 @@ class _Generalized(ArrayFunction):
         }
         loops = []
         for k, (array, names) in enumerate(zip(given, self.layout[0], strict=True)):
-            if array.ndim < len(names):
-                raise ValueError(
-                    f"{self.__name__}: Input operand {k} does not have enough dimensions (has {array.ndim}, gufunc "
-                    f"core with signature {self.signature} requires {len(names)})"
-                )
+            self._check_enough(k, array.ndim, len(names))
             core = array.shape[array.ndim - len(names) :]
             loops.append(array.shape[: array.ndim - len(names)])
             for axis, (name, extent) in enumerate(zip(names, core, strict=True)):
@@ -338,12 +358,33 @@ def _with_last(value: Any, place: tuple[int, ...], is_back: bool = False) -> Any
     return (moveaxis if isinstance(array, ndarray) else numpy.moveaxis)(array, *(ends[::-1] if is_back else ends))
 
 
+def _within(name: str, k: int, place: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """The axes of operand k, counted from the first. Raises AxisError and ValueError for what is no axis, or twice."""
+    for axis in place:
+        if not -ndim <= axis < ndim:
+            raise AxisError(axis, ndim, f"{name}(), operand {k}")
+    counted = tuple(axis % ndim for axis in place)
+    for axis in counted:
+        if counted.count(axis) > 1:
+            raise ValueError(f"{name}(): the axes {place} of operand {k}, which has {ndim}, name axis {axis} twice")
+    return counted
+
+
+def _axis_of(name: str, given: Any) -> int:
+    """An axis as an int. Raises TypeError for what is no integer; as in NumPy's ufuncs, a bool is none."""
+    if isinstance(given, (bool, numpy.bool_)) or not hasattr(given, "__index__"):
+        raise TypeError(f"{name}(): an axis must be an integer, not {given!r}")
+    return operator.index(given)
+
+
 def core_axes(function: _Generalized, axis: Any, axes: Any, keepdims: bool) -> list[tuple[int, ...]]:
     """The axes of each input and output that are its core dimensions, from the keywords of NumPy's ufuncs.
 
     Raises TypeError, ValueError and AxisError where they do not fit the layout.
     """
     name, (inputs, outputs) = function.__name__, function.layout
+    if not isinstance(keepdims, bool):
+        raise TypeError(f"{name}(): keepdims must be True or False, not {keepdims!r}")
     if keepdims and (any(outputs) or len(set(map(len, inputs))) != 1):
         raise TypeError(
             f"{name}(): keepdims needs inputs with the same number of core dimensions and outputs without any, and the "
@@ -356,21 +397,22 @@ def core_axes(function: _Generalized, axis: Any, axes: Any, keepdims: bool) -> l
         if max(counts) > 1 or len(set(itertools.chain(*inputs, *outputs))) != 1:
             raise TypeError(f"{name}(): axis needs one core dimension that all share, and the layout is "
                             f"{function.signature}; use axes, with a tuple for each input and output")  # fmt: skip
-        return [(operator.index(axis),) * count for count in counts]
+        return [(_axis_of(name, axis),) * count for count in counts]
     if axes is None:
         return [tuple(range(-count, 0)) for count in counts]
     if not isinstance(axes, list):
         raise TypeError(f"{name}(): axes must be a list of tuples, one for each input and output, not {axes!r}")
     given = [each if isinstance(each, tuple) else (each,) for each in axes]
-    if len(given) == len(inputs) and not any(counts[len(inputs) :]):
-        given += [()] * len(outputs)
+    if len(given) == len(inputs) and not any(outputs):
+        given += [tuple(range(-count, 0)) for count in counts[len(inputs) :]]
     if len(given) != len(counts):
         raise ValueError(f"{name}(): axes needs {len(counts)} tuples, one for each input and output, not {len(given)}; "
                          "those of outputs may be left out where none has core dimensions")  # fmt: skip
     for k, (place, count) in enumerate(zip(given, counts, strict=True)):
         if len(place) != count:
-            raise AxisError(f"{name}(): operand {k} has {count} core dimensions, and axes gives {len(place)} for it")
-    return [tuple(map(operator.index, place)) for place in given]
+            raise AxisError(f"{name}(): operand {k} has {count} core dimensions, and axes gives {len(place)} for it, "
+                            f"{axes[k] if k < len(axes) else place!r}")  # fmt: skip
+    return [tuple(_axis_of(name, axis) for axis in place) for place in given]
 
 
 def guvectorize(

@@ -142,7 +142,7 @@ def _own_outputs(argument: Any) -> Any:
 
 def reporting(body: str) -> str:
     """The body, which writes the least number of an element that failed to the parameter `first`."""
-    return f"int64_t failed = 0;\n{body}\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
+    return f"int64_t failed = 0;\n{body}\nif (failed) python::note_failed((int64_t *)first.data_, i);"
 
 
 def asserting(body: str, name: str) -> str:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "public_names.h"
 
 namespace iruka::python {
 
@@ -49,6 +50,7 @@ void bind_value(nb::class_<Kernel>& type) {
   });
   type.def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"));
   type.def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
+  bind_public_names(type);
 }
 
 /// Name, parameters and the texts that every kernel has.

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "iruka/error.h"
 #include "kernel.h"
+#include "public_names.h"
 #include "raw_call.h"
 #include "truth.h"
 
@@ -226,6 +227,7 @@ void bind_origin(nb::class_<Raw>& type) {
       .def("__eq__", is_equal<Raw>, nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
       .def("__hash__", [](const Raw& raw) { return nb::hash(identity_of(raw)); })
       .def("__reduce__", reduce_kernel_or_module, nb::sig("def __reduce__(self) -> tuple"));
+  bind_public_names(type);
 }
 
 constexpr const char* kKernelDocumentation =

@@ -10,6 +10,7 @@
 #include "ops.h"
 #include "ops/checks.h"
 #include "ops/reduce/reduction_table.h"
+#include "public_names.h"
 #include "truth.h"
 #include "ufunc.h"
 
@@ -253,6 +254,7 @@ void bind_kind(nb::module_& module, Kind kind) {
           },
           nb::sig("def __reduce__(self) -> tuple"))
       .def("__repr__", [](const Function& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
+  bind_public_names(type);
   with_keywords<const Function&, nb::handle>(
       typename Kind::Positional(), typename Kind::Named(),
       [](const Function& f, nb::handle a, const GivenKeywords& given) {

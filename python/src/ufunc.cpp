@@ -21,6 +21,7 @@
 #include "ops.h"
 #include "ops/checks.h"
 #include "ops/elementwise/loop_types.h"
+#include "public_names.h"
 
 namespace iruka::python {
 
@@ -513,6 +514,7 @@ void bind_ufunc(nb::module_& module) {
             return nb::make_tuple(package_attribute("iruka._functions", "ufunc_named"), nb::make_tuple(f.name()));
           },
           nb::sig("def __reduce__(self) -> tuple"));
+  bind_public_names(type);
   type.def("reduce", reduce_method, nb::arg("array"), nb::arg("axis").none() = 0, nb::arg("dtype") = nb::none(),
            nb::arg("out") = nb::none(), nb::arg("keepdims") = false, nb::arg("initial").none() = no_value(),
            nb::arg("where") = true,

@@ -34,7 +34,9 @@ struct NameAdvice {
   const char* advice;
 };
 constexpr const char* kNoStandardLibrary =
-    "; a kernel has no standard library: max, min, abs, sqrt, isnan and the like are there without std::";
+    "; a kernel has no standard library but std::numeric_limits, uint32_t, min, max, swap, is_same, sqrt and the like, "
+    "which #include <limits>, <cstdint>, <algorithm>, <utility>, <type_traits> and <cmath> declare; max, min, abs and "
+    "sqrt are there without std::";
 constexpr const char* kNoPrint =
     "; a kernel cannot print: write what is to be seen to an output, or state it with assert(...)";
 constexpr const char* kNoPrefix =
@@ -135,6 +137,7 @@ constexpr const char* kParts = "; write z.real() and z.imag(), and z = {re, im} 
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"namespace \"std\" has no member", kNoStandardLibrary},
     {"Instruction 'vote' without '.sync'", kSynchronous},
+    {"in namespace 'std'", kNoStandardLibrary},
     {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
     {"cannot use 'throw'", "; a kernel has no exceptions: a failed assert(...) is an error of the call"},
     {"operator new", kNoAllocation},

@@ -31,34 +31,40 @@ constexpr time_t kSettledSeconds = 2;
 
 /// Headers of CUDA, CuPy and C whose names the kernel language has, and its header in place of each. A file of that
 /// name in an include folder is taken first.
-constexpr std::string_view kStandardNames = "standard_names.h";
+constexpr std::string_view kStandardNames = "standard_names.h", kStdNames = "std_names.h";
 constexpr std::pair<std::string_view, std::string_view> kKnownHeaders[] = {
+    {"algorithm", kStdNames},
     {"assert.h", kStandardNames},
     {"cassert", kStandardNames},
-    {"cfloat", kStandardNames},
-    {"climits", kStandardNames},
-    {"cmath", kStandardNames},
-    {"cstddef", kStandardNames},
-    {"cstdint", kStandardNames},
+    {"cfloat", kStdNames},
+    {"climits", kStdNames},
+    {"cmath", kStdNames},
+    {"cstddef", kStdNames},
+    {"cstdint", kStdNames},
     {"cstdio", kStandardNames},
+    {"cstdlib", kStdNames},
     {"cuComplex.h", "complex_names.h"},
     {"cuda.h", kStandardNames},
     {"cuda_bf16.h", "half_names.h"},
     {"cuda_fp16.h", "half_names.h"},
-    {"cuda_runtime.h", kStandardNames},
+    {"cuda_runtime.h", kStdNames},
     {"cuda_runtime_api.h", kStandardNames},
     {"cupy/atomics.cuh", kStandardNames},
     {"cupy/carray.cuh", kStandardNames},
     {"cupy/complex.cuh", kStandardNames},
     {"device_launch_parameters.h", kStandardNames},
     {"float.h", kStandardNames},
+    {"limits", kStdNames},
     {"limits.h", kStandardNames},
     {"math.h", kStandardNames},
     {"math_constants.h", "math_constants.h"},
     {"stddef.h", kStandardNames},
     {"stdint.h", kStandardNames},
     {"stdio.h", kStandardNames},
+    {"stdlib.h", kStandardNames},
     {"thrust/complex.h", kStandardNames},
+    {"type_traits", kStdNames},
+    {"utility", kStdNames},
 };
 
 enum class Form : uint8_t { quoted, angled, unnamed };

@@ -167,3 +167,31 @@ def test_derived_kernels():
     for made in (pickle.loads(pickle.dumps(Scaling(3))), copy.deepcopy(Scaling(3))):
         assert type(made) is Scaling and made.factor == 3
         assert made(iruka.ones(2, "float32")).tolist() == [3, 3]
+
+
+ADD_ONE = 'extern "C" __global__ void add(float* x) { x[threadIdx.x] += 1; }'
+KERNELS = {
+    "ElementwiseKernel": lambda: iruka.ElementwiseKernel("T x", "T y", "y = x", "copied"),
+    "ReductionKernel": lambda: iruka.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "added"),
+    "StagedKernel": lambda: iruka.StagedKernel("T x", "T y", "T a", ["a[i] = x;", "y = a[n - 1 - i];"], "turned"),
+    "RawKernel": lambda: iruka.RawKernel(ADD_ONE, "add"),
+    "RawModule": lambda: iruka.RawModule(code=ADD_ONE),
+    "function of a module": lambda: iruka.RawModule(code=ADD_ONE).get_function("add"),
+    "ufunc": lambda: iruka.sin,
+    "reduction": lambda: iruka.sum,
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_dir_has_public_names(name):
+    kernel = KERNELS[name]()
+    is_own = name not in ("ufunc", "reduction")
+    if is_own:
+        kernel.note = "kept"
+    names = dir(kernel)
+    assert [each for each in names if each.startswith("_") and not each.startswith("__")] == []
+    assert "__reduce__" in names and ("note" in names) == is_own
+    assert all(hasattr(type(kernel), each) or each in vars(kernel) for each in names)
+    assert {each for each in dir(type(kernel)) if not each.startswith("_")} <= {*names}
+    for made in (pickle.loads(pickle.dumps(kernel)), copy.deepcopy(kernel)):
+        assert made == kernel and dir(made) == names

@@ -352,6 +352,64 @@ def test_wrong_axes(call, kind, words):
         call(rng.normal(size=(3, 3)))
 
 
+NUMPYS = {"inner": np.vecdot, "product": np.matmul}
+KEYWORDS = [
+    ("inner", each)
+    for each in (
+        *({"keepdims": each} for each in (True, 0, 1, None, np.True_, [], "no")),
+        *({"axis": each} for each in (0, -2, 5, -4, True, 1.0, "1", (1,), [1], np.int8(1))),
+        *({"axes": each} for each in ([0, 0, 0], [5, 0, ()], [0, -9], [(0, 1), 0], [1.5, 0], [(1.5,), 0], [[0], 0])),
+        *({"axes": each} for each in ([True, 0], [(), 0, ()], [0], (0, 0), 3, [2, 1, ()])),
+        *({"axes": each, "keepdims": True} for each in ([0, 0, 0], [0, 0, 5], [0, 1], [1, 1, -3], [0, 0, ()])),
+    )
+] + [
+    ("product", {"axes": [*each]})
+    for each in (
+        ((1, 1), (1, 2), (1, 2)), ((1, 2), (1, 2), (1, 1)), ((1, -2), (1, 2), (1, 2)), ((1, 2), (1, 2), (1, 7)),
+        ((1, 2), (1, 2), (1.0, 2)), ((1, 2), (1, 2), 1), ((1, 2, 0), (1, 2), (1, 0)), ((0, 2), (0, 2), (0, 2)),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "keywords"), KEYWORDS, ids=str)
+@pytest.mark.parametrize("given", [False, True])
+def test_keywords_as_numpys(name, keywords, given):
+    """The same result, or an exception of the same class that names the function and what was given."""
+    x = rng.normal(size=(3, 3, 3))
+    try:
+        expected = NUMPYS[name](x, x, **keywords)
+    except Exception as error:
+        with pytest.raises(type(error)) as raised:
+            globals()[name](x, x, **keywords, **({"out": np.empty(x.shape)} if given and name == "product" else {}))
+        assert str(raised.value).startswith(name), raised.value
+        wrong = keywords.get("keepdims", keywords.get("axis"))
+        assert "axes" in keywords or repr(wrong) in str(raised.value)
+        return
+    out = {"out": np.empty_like(expected)} if given else {}
+    np.testing.assert_allclose(globals()[name](x, x, **keywords, **out), expected, rtol=1e-12)
+
+
+def test_axis_errors_have_the_numbers():
+    x = np.ones((2, 3, 3))
+    for call, axis, ndim, operand in (
+        (lambda: inner(x, x, axis=2**70), 2**70, 3, 0),
+        (lambda: inner(x, x[0], axes=[0, -3]), -3, 2, 1),
+        (lambda: running(x, axis=0, out=np.empty(())), 0, 0, 1),
+        (lambda: product(x, x, axes=[(0, 1), (1, 2), (3, 1)]), 3, 3, 2),
+    ):
+        with pytest.raises(AxisError, match=f"operand {operand}: axis {axis} is out of bounds.* {ndim}") as error:
+            call()
+        assert (error.value.axis, error.value.ndim) == (axis, ndim)
+    with pytest.raises(
+        ValueError, match=r"product\(\): the axes \(1, -2\) of operand 1, which has 3, name axis 1 twice"
+    ):
+        product(x, x, axes=[(0, 1), (1, -2), (0, 1)])
+    with pytest.raises(ValueError, match="Input operand 1 does not have enough dimensions"):
+        inner(x, 1.0, axis=0)
+    with pytest.raises(TypeError, match="out must be an array, or a tuple of arrays, not int"):
+        inner(x, x, axis=0, out=3)
+
+
 # where= of functions of numbers
 
 

@@ -467,7 +467,53 @@ class TestErrors:
         def last(x, y):
             y[0] = x[-1]
 
-        assert "do not count from the end; write x.shape[0] - 1" in self.refused(last)
+        def shared(x, y):
+            tile = jit.shared_memory(np.float32, (2, 4))
+            y[0] = tile[-1, 0]
+
+        def shared_column(x, y):
+            tile = jit.shared_memory(np.float32, (2, 4))
+            k = -3
+            tile[0, k] += 1
+
+        def of_the_launch(x, y):
+            tile = jit.shared_memory(np.float32, None)
+            tile[-1] = x[0]
+
+        def own(x, y):
+            values = np.zeros(4)
+            values[-2] = x[0]
+
+        def counted(x, y):
+            for k in range(-2, 0):
+                y[k] = 1
+
+        def atomic(x, y):
+            tile = jit.shared_memory(np.int32, (2, 4))
+            jit.atomic_add(tile, (1, -1), 1)
+
+        words = "do not count from the end; "
+        assert words + "write x.shape[0] - 1" in self.refused(last)
+        assert words + "write 2 - 1" in self.refused(shared)
+        assert words + "write 4 - 3" in self.refused(shared_column)
+        assert words + "write the extent - 1" in self.refused(of_the_launch)
+        assert words + "write 4 - 2" in self.refused(own)
+        assert words + "add x.shape[0] to this one" in self.refused(counted)
+        assert words + "write 4 - 1" in self.refused(atomic)
+
+    def test_negative_indices_that_nothing_computes(self):
+        @jit.rawkernel()
+        def rounds(x):
+            tile = jit.shared_memory(np.float32, 4)
+            tile[0] = 2
+            for k in range(len((1,)) - 1):
+                tile[k - 0] = 3
+            table = (1.0, 5.0)
+            x[0] = tile[0] + table[-1]
+
+        x = iruka.zeros(1)
+        rounds((1,), (1,), (x,))
+        assert float(x[0]) == 7
 
     def test_read_only_arrays(self):
         def stores(x):

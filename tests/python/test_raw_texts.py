@@ -1,6 +1,7 @@
 """CUDA texts as others write them: their headers, the names that kernels lack, and too little shared memory."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 import iruka
 from iruka.errors import CompileError, DeviceError
 
-HEADERS = """assert.h cassert cfloat climits cmath cstddef cstdint cstdio cuComplex.h cuda.h cuda_bf16.h cuda_fp16.h
-cuda_runtime.h cuda_runtime_api.h cupy/atomics.cuh cupy/carray.cuh cupy/complex.cuh device_launch_parameters.h float.h
-limits.h math.h math_constants.h stddef.h stdint.h stdio.h thrust/complex.h""".split()
+HEADERS = """algorithm assert.h cassert cfloat climits cmath cstddef cstdint cstdio cstdlib cuComplex.h cuda.h cuda_bf16.h
+cuda_fp16.h cuda_runtime.h cuda_runtime_api.h cupy/atomics.cuh cupy/carray.cuh cupy/complex.cuh
+device_launch_parameters.h float.h limits limits.h math.h math_constants.h stddef.h stdint.h stdio.h stdlib.h
+thrust/complex.h type_traits utility""".split()
 BEGIN = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
 
 
@@ -83,6 +85,133 @@ def test_numbers_of_16_bits(kind):
             np.testing.assert_array_equal(row, np.where(np.isnan(expected), np.nan, expected), name)
 
 
+def exact_value(bits, kind):
+    """The number of these bits as a fraction."""
+    mantissa_bits, bias = (10, 15) if kind == "half" else (7, 127)
+    fraction, exponent = bits & ((1 << mantissa_bits) - 1), bits >> mantissa_bits & (0x1F if kind == "half" else 0xFF)
+    significand = fraction + (1 << mantissa_bits if exponent else 0)
+    return (-1) ** (bits >> 15) * significand * Fraction(2) ** (max(exponent, 1) - bias - mantissa_bits)
+
+
+def rounded(value, kind):
+    """A fraction rounded to nearest even, as a float of Python."""
+    digits, least, most = (11, -14, 15) if kind == "half" else (8, -126, 127)
+    if value == 0:
+        return 0.0
+    exponent = abs(value).numerator.bit_length() - abs(value).denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > abs(value)
+    unit = Fraction(2) ** (max(exponent, least) - digits + 1)
+    near = round(value / unit) * unit  # of fractions round() gives the nearest even
+    return float(near) if abs(near) < Fraction(2) ** (most + 1) else math.copysign(math.inf, value)
+
+
+@pytest.mark.parametrize("kind", ["half", "bfloat16"])
+def test_multiply_and_add_rounds_once(kind):
+    """Many products lie halfway between two numbers, and a small addend decides."""
+    dtype = np.dtype("float16") if kind == "half" else iruka.bfloat16
+    type_name, header = ("__half", "cuda_fp16.h") if kind == "half" else ("__nv_bfloat16", "cuda_bf16.h")
+    rng = np.random.default_rng(8)
+    a, b, c = rng.integers(0, 2**16, (3, 30000)).astype("uint16")
+    c[::2] = rng.choice(np.array([1, 0x8001, 2, 0x8003, 0x0100, 0x8200], "uint16"), c[::2].shape)
+    top = 0x7C00 if kind == "half" else 0x7F80
+    finite = (a & top < top) & (b & top < top) & (c & top < top)
+    a, b, c = a[finite], b[finite], c[finite]
+    text = f'#include <{header}>\nextern "C" __global__ void f(const {type_name}* a, const {type_name}* b, const {type_name}* c, '
+    text += f"{type_name}* x, {type_name}* y, int n) {{\n{BEGIN}  x[i] = __hfma(a[i], b[i], c[i]); y[i] = fma(a[i], b[i], c[i]);\n}}"
+    x, y = iruka.zeros((2, a.size), dtype)
+    arrays = [iruka.asarray(each.view(dtype)) for each in (a, b, c)]
+    iruka.RawKernel(text, "f")((-(-a.size // 128),), (128,), (*arrays, x, y, np.int32(a.size)))
+    numbers = zip(*([exact_value(int(bits), kind) for bits in each] for each in (a, b, c)), strict=True)
+    expected = [rounded(p * q + r, kind) for p, q, r in numbers]
+    for found in (x, y):
+        np.testing.assert_array_equal(iruka.asnumpy(found).astype(float), expected)
+
+
+def test_multiply_and_add_of_what_is_no_number():
+    values = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, 3e38, -3e38], "float32").astype(iruka.bfloat16)
+    a, b, c = (each.ravel() for each in np.meshgrid(values, values, values))
+    kernel = iruka.ElementwiseKernel("bfloat16 a, bfloat16 b, bfloat16 c", "bfloat16 d", "d = fma(a, b, c)", "fused")
+    with np.errstate(all="ignore"):
+        expected = (a.astype(float) * b.astype(float) + c.astype(float)).astype(iruka.bfloat16).astype(float)
+    found = iruka.asnumpy(kernel(*map(iruka.asarray, (a, b, c)))).astype(float)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found[expected == 0]), np.signbit(expected[expected == 0]))
+
+
+# The limits of a type, and NumPy's.
+LIMITS = ("max()", "min()", "lowest()", "epsilon()", "denorm_min()", "infinity()", "digits", "digits10", "max_exponent",
+          "min_exponent", "is_integer", "is_signed")  # fmt: skip
+TYPES = {
+    "bool": "bool", "signed char": "int8", "std::uint8_t": "uint8", "std::int16_t": "int16", "std::uint16_t": "uint16",
+    "int": "int32", "const std::uint32_t": "uint32", "std::int64_t": "int64", "std::size_t": "uint64",
+    "long long": "int64", "std::int_fast32_t": "int64", "std::uintptr_t": "uint64", "float16": "float16",
+    "const float": "float32", "double": "float64",
+}  # fmt: skip
+
+
+def limits_of(dtype):
+    if dtype == "bool":
+        return [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]
+    if np.dtype(dtype).kind in "iu":
+        info, signed = np.iinfo(dtype), np.dtype(dtype).kind == "i"
+        digits = info.bits - signed
+        return [info.max, info.min, info.min, 0, 0, 0, digits, int(digits * math.log10(2)), 0, 0, 1, signed]
+    info = np.finfo(dtype)
+    return [
+        info.max, info.tiny, info.min, info.eps, info.smallest_subnormal, math.inf, info.nmant + 1, info.precision,
+        info.maxexp, info.minexp + 1, 0, 1,
+    ]  # fmt: skip
+
+
+def test_limits_of_numbers():
+    text = "#include <limits>\n#include <cstdint>\n#include <cstddef>\n"
+    text += "template <class T> __device__ void limits(double* x) {\n  using Limits = std::numeric_limits<T>;\n"
+    text += "".join(f"  x[{k}] = (double)Limits::{name};\n" for k, name in enumerate(LIMITS)) + "}\n"
+    text += "__device__ constexpr int kMost = std::numeric_limits<int>::max();\n"
+    text += 'extern "C" __global__ void f(double* x) {\n  static_assert(kMost == INT_MAX);\n'
+    text += "".join(f"  limits<{name}>(x + {k * len(LIMITS)});\n" for k, name in enumerate(TYPES)) + "}"
+    x = iruka.zeros((len(TYPES), len(LIMITS)))
+    iruka.RawKernel(text, "f")((1,), (1,), (x,))
+    for found, (name, dtype) in zip(iruka.asnumpy(x), TYPES.items(), strict=True):
+        np.testing.assert_array_equal(found, np.array(limits_of(dtype), "float64"), name)
+
+
+def test_names_of_the_standard_library():
+    text = "".join(f"#include <{name}>\n" for name in ("cstdint", "climits", "cfloat", "algorithm", "utility", "cmath"))
+    text += r"""#include <type_traits>
+    template <class T, class = std::enable_if_t<std::is_integral_v<T>>> __device__ T twice(const T& x) { return x + x; }
+    template <class T> __device__ void order(T& a, T& b) { if (b < a) std::swap(a, b); }
+    extern "C" __global__ void f(float* x, std::uint32_t n) {
+      __shared__ float tile[4 * CHAR_BIT];
+      const std::size_t k = threadIdx.x;
+      tile[k] = x[k];
+      __syncthreads();
+      float a = tile[k], b = tile[31 - k];
+      order(a, b);
+      x[k] = std::min(a, b) + 100 * std::max(a, b);
+      if (k == 0) {
+        x[32] = std::clamp(7.0f, 0.0f, 2.0f);
+        x[33] = std::sqrt(16.0f) + std::abs(-3) + std::pow(2.0, 3) + std::floor(1.5f);
+        x[34] = std::is_same_v<std::int64_t, long> + 2 * std::is_same<float, double>::value +
+                4 * std::is_signed_v<short> + 8 * std::is_floating_point<double>::value;
+        x[35] = std::conditional_t<(CHAR_BIT > 8), char, int>(300) + twice(4);
+        x[36] = SIZE_MAX == ~0ull && UINT32_MAX == 4294967295u && UINTPTR_MAX == SIZE_MAX && INTMAX_MIN == INT64_MIN;
+        x[37] = std::isnan(NAN) + std::isfinite(1.0f) + (HUGE_VAL > DBL_MAX) + (FLT_MANT_DIG == 24);
+        int old = 5;
+        x[38] = std::exchange(old, 6) + 10 * std::move(old);
+        x[39] = std::max(3, 4, [](int p, int q) { return p > q; });
+        int one[2] = {1, 2}, other[2] = {3, 4};
+        std::swap(one, other);
+        x[40] = 10 * one[0] + other[1];
+        x[41] = (std::uintptr_t)x % alignof(float) + n;
+      }
+    }"""
+    x = iruka.arange(42, dtype="float32")
+    iruka.RawKernel(text, "f")((1,), (32,), (x, np.uint32(9)))
+    low, high = np.minimum(np.arange(32), np.arange(32)[::-1]), np.maximum(np.arange(32), np.arange(32)[::-1])
+    assert iruka.asnumpy(x).tolist() == [*(low + 100 * high), 2, 16, 13, 308, 1, 4, 65, 3, 32, 9]
+
+
 def test_complex_numbers_of_cuda():
     rng = np.random.default_rng(3)
     for dtype, name, part, suffix in (
@@ -133,6 +262,7 @@ ABSENT = {
     "cudaMalloc(0, 1);": "functions of the host",
     "float* p = (float*)mallocate(4);": "mallocate",
     "std::vector<int> v;": "no standard library",
+    "std::uint32_t k = 0;": "#include <limits>, <cstdint>",
     "wmma::fragment a;": "iruka.matmul",
     "namespace cg = cooperative_groups;": "#include <cooperative_groups.h>",
     "__half h;": "#include <cuda_fp16.h>",

@@ -3,6 +3,7 @@
 import cmath  # noqa: F401
 import functools
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -329,3 +330,170 @@ def test_inversion_of_a_bool_is_its_negation():
     x = iruka.zeros(2)
     marked[1, 2](iruka.array([True, False]), x)
     assert x.tolist() == [0, 1]
+
+
+# What refusals say to write instead
+
+
+def product_of_numbers(x):
+    return x @ x
+
+
+def product_by_name(x):
+    return operator.matmul(x, x)
+
+
+def largest_by_key(x):
+    return max((x, 1.0), key=lambda v: -v)
+
+
+def largest_of_nothing(x):
+    return max(())
+
+
+def mapped(x):
+    return sum(map(math.sqrt, (x, 1)))
+
+
+def in_order(x):
+    return sorted((x, 1))[0]
+
+
+def folded(x):
+    return functools.reduce(lambda a, b: a + b, (x, 1))
+
+
+def range_as_a_value(x):
+    return range(3)[0] + x
+
+
+def kind_of(x):
+    return 1 if isinstance(x, int) else 2
+
+
+def one_of_two_functions(x):
+    function = (lambda v: v * 2) if x > 1 else (lambda v: v + 1)
+    return function(x)
+
+
+def one_of_two_known_functions(x):
+    function = math.sin if x > 1 else math.cos
+    return function(x)
+
+
+def functions_in_turn(x):
+    total = 0.0
+    for function in (lambda v: v * 2, lambda v: v + 1):
+        total += function(x)
+    return total
+
+
+def any_number_of_arguments(x):
+    function = lambda *values: values[0]
+    return function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (product_of_numbers, r"@ multiplies matrices, .* write loops over the elements, and \* for numbers"),
+        (product_by_name, "@ multiplies matrices"),
+        (largest_by_key, r"max\(\) takes no key= in a kernel; compare the numbers with `if`"),
+        (largest_of_nothing, r"max\(\) takes one number or more"),
+        (mapped, r"map\(\) has no kernel; call the function for each element"),
+        (in_order, r"sorted\(\) has no kernel; order the numbers with min\(\) and max\(\)"),
+        (folded, r"reduce\(\) has no kernel; write a loop"),
+        (range_as_a_value, r"range\(\) has no kernel; it stands in the head of a loop"),
+        (kind_of, r"isinstance\(\) has no kernel; the types are known when the kernel is made"),
+        (one_of_two_functions, r"one type, not the function .*; choose between their results, f\(x\) if"),
+        (one_of_two_known_functions, r"; choose between their results, f\(x\) if"),
+        (functions_in_turn, "write a call for each of these functions"),
+        (any_number_of_arguments, r"write each parameter, with none behind a \*"),
+    ],
+)
+def test_advice(function, words):
+    with pytest.raises(TranslationError, match=words) as error:
+        iruka.vectorize(["float64(float64)"])(function)
+    assert "\n" in str(error.value) and str(error.value).endswith("^")
+
+
+def matrix_product(x, out):
+    out[:] = x @ x
+
+
+def matrix_product_in_place(x, out):
+    out @= x
+
+
+def matrix_product_by_name(x, out):
+    out[:] = np.matmul(x, x)
+
+
+def inner_product(x, out):
+    out[0, 0] = np.dot(x[0], x[0])
+
+
+def larger_elements(x, out):
+    out[:] = max(x, 1.0)
+
+
+def smaller_elements(x, out):
+    out[:] = min(1.0, x)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (matrix_product, "@ multiplies matrices, .* float64 array of 2 axes"),
+        (matrix_product_in_place, "@ multiplies matrices"),
+        (matrix_product_by_name, r"matmul\(\) has no kernel; write loops over the elements"),
+        (inner_product, r"dot\(\) has no kernel; write loops over the elements"),
+        (larger_elements, r"max\(\) takes numbers; for arrays write numpy.maximum, as in out\[:\] = numpy.maximum"),
+        (smaller_elements, r"min\(\) takes numbers; for arrays write numpy.minimum"),
+    ],
+)
+def test_advice_for_arrays(function, words):
+    with pytest.raises(TranslationError, match=words):
+        iruka.guvectorize(["void(float64[:,:], float64[:,:])"], "(n,n)->(n,n)")(function)
+
+
+def extremes(x, y):
+    return max(x, 1.0), min(x, y, 2.5), max(1, x), max((y, x, 0.5)), min(True, y)
+
+
+@pytest.mark.parametrize(
+    "dtypes", [("int64", "int64"), ("int32", "float64"), ("float32", "int8"), ("uint8", "float64")]
+)
+def test_extremes_of_mixed_types(dtypes):
+    x, y = (np.array(values, dtype) for values, dtype in zip(([0, 1, 2, 5], [3, 0, 1, 7]), dtypes, strict=True))
+    for k, found in enumerate(iruka.vectorize(target="cpu")(extremes)(x, y)):
+        assert found.tolist() == [extremes(*each)[k] for each in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+def in_place(n):
+    whole = 3
+    whole *= 1.5
+    n /= 2
+    n -= whole
+    count = 7
+    for k in range(3):
+        count += 0.25 * k
+    return whole, n, count
+
+
+def not_in_place(n):
+    whole = 3
+    whole = whole * 1.5
+    n = n / 2
+    n = n - whole
+    count = 7
+    for k in range(3):
+        count = count + 0.25 * k
+    return whole, n, count
+
+
+def test_integers_become_floats_in_place_as_in_an_assignment():
+    n = np.arange(4)
+    for made, same, k in zip(*(iruka.vectorize(target="cpu")(f)(n) for f in (in_place, not_in_place)), range(3)):
+        assert made.dtype == same.dtype == "float64"
+        assert made.tolist() == same.tolist() == [in_place(each)[k] for each in n.tolist()]

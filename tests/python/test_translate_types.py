@@ -229,3 +229,63 @@ def test_kernels_of_arrays_with_literals():
     wanted = (BYTES.astype(int) - 128).tolist(), [max(each, 1) for each in wide.tolist()]
     assert (out.tolist(), numbers.tolist()) == wanted
     assert tuple(each.tolist() for each in rows_less_literal(BYTES, wide)) == wanted
+
+
+# The least integer divided by -1, whose quotient is no integer of 64 bits: it wraps. Processors trap at it.
+
+
+def wrapped(value):
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def quotients(a, b):
+    return a // b, a % b, divmod(a, b)[0], divmod(a, b)[1]
+
+
+def quotients_by_constants(a, b):
+    return a // -1, a % -1, -a // -1, -9223372036854775808 // b, -9223372036854775808 % b
+
+
+def quotients_of_variables(a, b):
+    least, one = -9223372036854775808, -1
+    least //= one
+    rest = -9223372036854775808
+    rest %= one
+    return least, rest, a + 0 * b
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("function", [quotients, quotients_by_constants, quotients_of_variables])
+def test_the_least_integer_by_minus_one(dtype, function):
+    """The references are Python's integers, wrapped; a division by zero gives 0."""
+    least = np.iinfo(dtype).min
+    a, b = (np.array(values, dtype) for values in ([least, least, -7, least + 1, least], [-1, 1, -1, -1, 2]))
+    found = iruka.vectorize(target="cpu")(function)(a, b)
+    expected = np.array([[wrapped(each) for each in function(*pair)] for pair in zip(a.tolist(), b.tolist())])
+    np.testing.assert_array_equal(np.array(found).T, expected)
+    if function is quotients:
+        assert not any(made.any() for made in iruka.vectorize(target="cpu")(quotients)(a, np.zeros_like(a)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("mode", ["cuda", "numpy"])
+def test_the_least_integer_by_minus_one_in_threads(dtype, mode):
+    @jit.rawkernel(mode=mode)
+    def kernel(a, b, out):
+        k = jit.threadIdx.x
+        narrow = k - 2147483647 - 1
+        out[k, 0] = a[k] // b[k]
+        out[k, 1] = a[k] % b[k]
+        out[k, 2] = narrow // -1
+        out[k, 3] = narrow % -1
+        out[k, 4] = narrow // (b[k] - b[k] - 1)
+
+    least = np.iinfo(dtype).min
+    a, b = (iruka.array(np.array(values, dtype)) for values in ([least, least, -7], [-1, 1, -1]))
+    out = iruka.zeros((3, 5), "int64")
+    kernel((1,), (3,), (a, b, out))
+    expected = [
+        [wrapped(each) for each in (x // y, x % y, (k - 2**31) // -1, 0, (k - 2**31) // -1)]
+        for k, (x, y) in enumerate(zip(iruka.asnumpy(a).tolist(), iruka.asnumpy(b).tolist()))
+    ]
+    np.testing.assert_array_equal(iruka.asnumpy(out), expected)

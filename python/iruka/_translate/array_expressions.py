@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from .bounds import facts_with
 from .loops import Range
-from .number_types import ArrayView, LocalArray, Number
+from .number_types import ArrayView, LocalArray, Number, is_whole
 from .order import Order
 from .values import Value, constant, integer
 
@@ -49,18 +49,16 @@ def is_whole_axis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def without_whole_axes(node: ast.expr) -> list[ast.expr]:
-    """The indices in front of the last `:` and `...`."""
-    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-    while nodes and is_whole_axis(nodes[-1]):
-        nodes = nodes[:-1]
-    return nodes
+def indices_in(node: ast.expr) -> list[ast.expr]:
+    """What stands between the brackets, of which a tuple has several."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 class ArrayExpressions(Order):
     """Translates them."""
 
     program: Any
+    unread: ast.AST | None = None  # an expression of the statement that is yet to read arrays that may be written to
 
     @abc.abstractmethod
     def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value: ...
@@ -94,7 +92,18 @@ class ArrayExpressions(Order):
             self._check_axes(each, axes, node)
         kept = [self.snapshot(each) for each in values]  # numbers as they are before the loop
         element = lambda at: compute(*(self._element_of(each, at, node) for each in kept))
-        return Value(ArrayExpression(axes, element, frozenset().union(*map(_written, arrays))))
+        written = frozenset().union(*map(_written, arrays))
+        if written:
+            self.unread = node
+        return Value(ArrayExpression(axes, element, written))
+
+    def check_unread(self, node: ast.AST) -> None:
+        """Refuses a call with effects where an expression of the statement has yet to read arrays that may change."""
+        if self.unread is None:
+            return
+        self.refuse(node, "this call changes an array, and the expression before it "
+                          f"({ast.unparse(self.unread)}) is computed afterwards, element by element; write the call in "
+                          "a statement of its own")  # fmt: skip
 
     def _check_axes(self, array: Value, axes: tuple[str | int, ...], node: ast.AST) -> None:
         own = array.type.axes
@@ -110,14 +119,34 @@ class ArrayExpressions(Order):
             return value.type.element(own)
         return self.read(self.at(value, own, node))
 
+    def indices_of(self, array: Value, node: ast.Subscript) -> list[ast.expr]:
+        """The indices of an array that was given, without `:` at the end; `...` is as many `:` as are missing.
+
+        Refuses more indices than axes, as NumPy does.
+        """
+        nodes, ndim = indices_in(node.slice), array.type.ndim
+        dots = [k for k, each in enumerate(nodes) if isinstance(each, ast.Constant) and each.value is Ellipsis]
+        if len(dots) > 1:
+            self.refuse(nodes[dots[1]], "an index has a single ellipsis ('...')")
+        if len(nodes) - len(dots) > ndim:
+            self.refuse(node, f"too many indices: {array.type} takes {ndim} indices, not {len(nodes) - len(dots)}")
+        for k in dots:
+            whole = ast.copy_location(ast.Slice(), nodes[k])
+            nodes = [*nodes[:k], *[whole] * (ndim - len(nodes) + 1), *nodes[k + 1 :]]
+        while nodes and is_whole_axis(nodes[-1]):
+            nodes = nodes[:-1]
+        return nodes
+
     def whole_array(self, target: ast.expr) -> Value | None:
         """The array that was given, or its row, to all of whose elements an assignment goes; None for other targets."""
         if not isinstance(target, ast.Subscript):
             return None
-        nodes = without_whole_axes(target.slice)
-        ends_whole = not nodes or (isinstance(target.slice, ast.Tuple) and len(nodes) < len(target.slice.elts))
-        array = self.value(target.value) if ends_whole else None
-        return self.view_element(array, nodes, target) if array and isinstance(array.type, ArrayView) else None
+        nodes = indices_in(target.slice)
+        array = self.value(target.value) if not nodes or any(map(is_whole_axis, nodes)) else None
+        if array is None or not isinstance(array.type, ArrayView):
+            return None
+        nodes = self.indices_of(array, target)
+        return self.view_element(array, nodes, target) if len(nodes) < array.type.ndim else None
 
     def assign_whole(self, array: Value, value: Value, target: ast.AST, node: ast.AST) -> None:
         """Assigns a number to all elements, or an array of the same axes, each element by itself."""
@@ -126,12 +155,25 @@ class ArrayExpressions(Order):
             self._check_axes(value, array.type.axes, node)
             if isinstance(value.type, ArrayExpression) and min(value.type.written, default=64) < array.type.ndim:
                 self.refuse(node, "a row in this expression may be one of those that are assigned to; write a loop")
-            array = self.snapshot(array)
+            array, self.unread = self.snapshot(array), None
             self.leave_if_failed()
             return self._fill_axes(array, value, [], node)
         if not value.is_number:
             self.refuse(node, f"an element must be a number, not {value.type}{self.advice_on([value])}")
         self.emit(f"{array.text}.fill({value.as_type(Number(array.type.dtype))});")
+
+    def in_kind_of(self, array: Value, made: Value, sign: str, node: ast.AST) -> Value:
+        """What is computed of an array and goes back to it: floats are no integers there, as in NumPy."""
+
+        def element(indices: list[Value]) -> Value:
+            value = made.type.element(indices)
+            if is_whole(Number(array.type.dtype)) and not is_whole(value.type):
+                self.refuse(node, f"{sign}= makes {value.type} of the elements, and the array has {array.type.dtype}; "
+                                  f"where they are to be truncated, write the whole, as in out[:] = out {sign} "
+                                  "...")  # fmt: skip
+            return value
+
+        return Value(dataclasses.replace(made.type, element=element))
 
     def _fill_axes(self, array: Value, value: Value, indices: list[Value], node: ast.AST) -> None:
         axis = len(indices)

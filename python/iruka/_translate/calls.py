@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import abc
 import ast
+import functools
 import math
 import types
 from collections.abc import Callable, Hashable
-from functools import partial
 from typing import Any
 
 import numpy
@@ -37,6 +37,19 @@ from .number_types import (
 from .values import Value, constant, literal, tuple_of
 
 _KERNELS = (_core.ElementwiseKernel, _core.ReductionKernel, _core.StagedKernel, _core.RawKernel)
+_INSTEAD: dict[Any, str] = {
+    map: "call the function for each element, in a tuple or a loop",
+    filter: "write a loop with `if`",
+    functools.reduce: "write a loop",
+    sorted: "order the numbers with min() and max(), or in an array of fixed size, with loops",
+    list: "a list has no fixed size; use a tuple, or numpy.zeros for an array of fixed size",
+    dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
+    set: "a set has no place in a kernel; compare with each of its elements",
+    str: "strings have no place in a kernel, except in raise and assert",
+    isinstance: "the types are known when the kernel is made, and each combination of types has a kernel of its own",
+    **dict.fromkeys((range, enumerate, zip, reversed), "it stands in the head of a loop, as in for k in range(n)"),
+    **dict.fromkeys((numpy.matmul, numpy.dot, numpy.inner, numpy.vdot, numpy.vecdot), "write loops over the elements"),
+}
 _ARRAY_MAKERS = ("empty_like", "full_like", "ones_like", "zeros_like", "arange", "linspace", "copy")
 _FARTHEST = 10_000  # exponent of a power of two that matters to a float
 _MOST_DIGITS = 22  # of round(): no float is a farther power of ten
@@ -45,7 +58,8 @@ _MOST_DIGITS = 22  # of round(): no float is a farther power of ten
 def _is_elementwise(function: Any) -> bool:
     """Whether it is a function of elements where it is called with arrays."""
     others = (abs, numpy.clip, numpy.round, numpy.around, numpy.where)
-    return isinstance(function, numpy.ufunc) or any(function is each for each in others)
+    is_of_elements = isinstance(function, numpy.ufunc) and function.signature is None
+    return is_of_elements or any(function is each for each in others)
 
 
 def _most_inputs(function: Any) -> int:
@@ -154,6 +168,8 @@ class Calls(Expressions):
                 f"it is an {type(function).__name__}, which is launched from outside; write its body as a Python "
                 "function"
             )
+        if function in _INSTEAD:
+            return _INSTEAD[function]
         if name in _ARRAY_MAKERS:
             return (
                 "a kernel makes arrays of known shape alone, as numpy.zeros(4); for one as large as an argument add an "
@@ -266,11 +282,15 @@ class Calls(Expressions):
 
     def _extreme(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call, name: str) -> Value:
         """min and max: `name` is the C++ function of two numbers."""
+        own = "min" if name == "first_min" else "max"
         if keywords:
-            self.refuse(node, "min() and max() take no keywords in a kernel")
+            self.refuse(node, f"{own}() takes no {next(iter(keywords))}= in a kernel; compare the numbers with `if`")
+        if len(arguments) > 1 and any(map(is_array, arguments)):
+            self.refuse(node, f"{own}() takes numbers; for arrays write numpy.{own}imum, as in out[:] = "
+                              f"numpy.{own}imum(x, y)")  # fmt: skip
         items = self.items_of(arguments[0], node) if len(arguments) == 1 else arguments
         if not items or not all(item.is_number for item in items):
-            self.refuse(node, "min() and max() take numbers")
+            self.refuse(node, f"{own}() takes one number or more{self.advice_on(arguments)}")
         result = items[0]
         for item in items[1:]:
             type = self.unify(result.type, item.type)
@@ -384,10 +404,10 @@ class Calls(Expressions):
 
 _OWN: dict[Any, Callable[..., Value]] = {
     abs: Calls._abs, numpy.absolute: Calls._abs,
-    min: partial(Calls._extreme, name="first_min"), max: partial(Calls._extreme, name="first_max"),
+    min: functools.partial(Calls._extreme, name="first_min"), max: functools.partial(Calls._extreme, name="first_max"),
     sum: Calls._sum, len: Calls._len, pow: Calls._pow, divmod: Calls._divmod,
     round: Calls._round, all: Calls._all, any: Calls._any, tuple: Calls._tuple,
     math.isqrt: Calls._isqrt, math.isclose: Calls._isclose,
     math.log: Calls._log, math.ldexp: Calls._ldexp,
-    **{each: partial(Calls._rounded, function=each) for each in (math.floor, math.ceil, math.trunc)},
+    **{each: functools.partial(Calls._rounded, function=each) for each in (math.floor, math.ceil, math.trunc)},
 }  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from .. import _thread_names as jit
-from .array_expressions import ArrayExpressions, without_whole_axes
+from .array_expressions import ArrayExpressions
 from .bounds import HIGHEST, Form, joined, symbol
 from .knowledge import form_as, form_of
 from .number_types import (
@@ -71,6 +71,11 @@ _IN_WORDS = {
     ast.Slice: "slices of arrays are not supported here; use a loop over their indices",
     ast.Starred: "arguments with * are not supported here; write each",
 }
+
+
+def is_function(value: Value) -> bool:
+    """Whether a value can be called."""
+    return isinstance(value.type, Closure) or (isinstance(value.type, Object) and callable(value.constant))
 
 
 def _is_long(sign: str, a: Any, b: Any) -> bool:
@@ -235,6 +240,9 @@ class Expressions(ArrayExpressions, Tables):
             if _is_long(sign, a.constant, b.constant):
                 self.refuse(node, f"the result of this {sign} is too large for a kernel")
             return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
+        if sign == "@":
+            self.refuse(node, "@ multiplies matrices, for which a kernel has no function: write loops over the "
+                              f"elements, and * for numbers; these are {a.type} and {b.type}")  # fmt: skip
         if not (a.is_number and b.is_number):
             made = self.of_arrays(lambda left, right: self.binary(sign, left, right, node), [a, b], node)
             advice = self.advice_on([a, b])
@@ -392,7 +400,10 @@ class Expressions(ArrayExpressions, Tables):
         """`test ? a : b` in the type of both."""
         type = self.unify(a.type, b.type)
         if type is None:
-            self.refuse(node, f"both sides need one type, not {a.type} and {b.type}")
+            advice = (
+                "; choose between their results, f(x) if ... else g(x)" if is_function(a) and is_function(b) else ""
+            )
+            self.refuse(node, f"both sides need one type, not {a.type} and {b.type}{advice}")
         if isinstance(type, Tuple):
             return tuple_of([self.chosen(test, *pair, node) for pair in zip(a.items, b.items, strict=True)], type)
         if isinstance(type, LocalArray) and a.text != b.text:
@@ -448,7 +459,7 @@ class Expressions(ArrayExpressions, Tables):
         if isinstance(value.type, LocalArray):
             return self.read(self.element(value, node))
         if isinstance(value.type, ArrayView):
-            return self.read(self.view_element(value, without_whole_axes(node.slice), node))
+            return self.read(self.view_element(value, self.indices_of(value, node), node))
         if isinstance(value.type, Object):
             return self.known_element(value, node)
         self.refuse(node, f"{value.type} has no elements")
@@ -485,8 +496,12 @@ class Expressions(ArrayExpressions, Tables):
         shape = array.type.shape
         if len(nodes) != len(shape):
             self.refuse(node, f"an array of shape {shape} takes {len(shape)} indices, not {len(nodes)}")
-        place = self.place_of(shape, [self.index_of(each) for each in nodes], node)
-        return Value(Number(array.type.dtype), f"{array.text}[{place}]")
+        indices = [self.index_of(each) for each in nodes]
+        self.check_known(indices, shape, node)
+        return Value(Number(array.type.dtype), f"{array.text}[{self.place_of(shape, indices, node)}]")
+
+    def check_known(self, indices: list[Value], shape: tuple[Any, ...], node: ast.AST) -> None:
+        """Refuses indices of a local array that are known and have no place in it, beside those beyond its ends."""
 
     def place_of(self, shape: tuple[int, ...], indices: list[Value], node: ast.AST) -> str:
         """The place of an element in an array of known shape."""
@@ -504,8 +519,6 @@ class Expressions(ArrayExpressions, Tables):
 
     def view_element(self, array: Value, nodes: list[ast.expr], node: ast.AST) -> Value:
         """An element of an array that was given, or with fewer indices than axes a row of it."""
-        if len(nodes) > array.type.ndim:
-            self.refuse(node, f"{array.type} takes {array.type.ndim} indices, not {len(nodes)}")
         indices = []
         for each in nodes:
             if isinstance(each, ast.Slice):
@@ -563,12 +576,15 @@ class Expressions(ArrayExpressions, Tables):
         lengths = [self.length(array, axis) for axis in range(len(indices))]
         places = [self.place_in(index, each.text, each.form) for index, each in zip(indices, lengths, strict=True)]
         item = Number(array.type.dtype)
-        if None not in places:
-            # Written out, because compilers take long to instantiate and inline templates.
-            offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
-            return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
-        texts = [self.failure(), *(self.as_signed(index).text for index in indices)]
-        return Value(item, f"{array.text}.at({', '.join(texts)})")
+        if None in places:
+            failed, parts = self.failure(), zip(places, indices, lengths, strict=True)
+            places = [
+                place or f"python::within({failed}, {self.as_signed(index).text}, {length.text})"
+                for place, index, length in parts
+            ]
+        # Written out, because compilers take long to instantiate and inline templates.
+        offsets = [f"{place} * {array.text}.strides[{axis}]" for axis, place in enumerate(places)]
+        return Value(item, f"(*({item.c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
         """The part of an array of several axes at one index of its first axis."""

@@ -144,7 +144,7 @@ _UNARY = {"negative": "-", "positive": "+", "invert": "~", "bitwise_not": "~", "
 _PYTHON_OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "and_": "&",
     "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
-    "ne": "!=",
+    "ne": "!=", "matmul": "@",
 }  # fmt: skip
 _PYTHON_UNARY = {"neg": "-", "pos": "+", "invert": "~", "inv": "~", "not_": "not"}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .expressions import Expressions
 from .number_types import Closure, Tuple, has_array
-from .source import Source
+from .source import REFUSED_PARAMETERS, Source
 from .values import Value, tuple_of
 
 
@@ -127,7 +127,7 @@ class NestedFunctions(Expressions):
     def _Lambda(self, node: ast.Lambda | ast.FunctionDef) -> Value:
         """The function as a value, whose parts are the default values that are not constants."""
         if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
-            self.refuse(node, "parameters with * or **, and keyword-only ones, are not supported")
+            self.refuse(node, REFUSED_PARAMETERS)
         function = self.functions.setdefault(node, Nested(node, self.source))
         defaults = [self.value(each) for each in node.args.defaults]
         function.constants = {k: each for k, each in enumerate(defaults) if each.is_constant}

@@ -91,6 +91,11 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
+REFUSED_PARAMETERS = (
+    "parameters with * or **, and keyword-only ones, are not supported; write each parameter, with none behind a *"
+)
+
+
 class Source:
     """The text and the syntax tree of one Python function.
 

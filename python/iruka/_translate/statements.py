@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
-from .array_expressions import ArrayExpression, without_whole_axes
+from .array_expressions import ArrayExpression
 from .bounds import Form, facts_with, symbol
-from .expressions import BINARY, MOST_CHOICES
+from .expressions import BINARY, MOST_CHOICES, is_function
 from .knowledge import LoopNames, limits
 from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
@@ -31,7 +31,7 @@ from .number_types import (
     is_whole,
     known_of,
 )
-from .source import TOO_DEEP, Source
+from .source import REFUSED_PARAMETERS, TOO_DEEP, Source
 from .tables import Table, rows_of
 from .values import Value, constant, integer, tuple_of
 
@@ -86,7 +86,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         spec = self.source.tree.args
         names = [*(each.arg for each in [*spec.posonlyargs, *spec.args]), *self.source.free]
         if spec.vararg or spec.kwarg or spec.kwonlyargs:
-            self.refuse(self.source.tree, "parameters with * or **, and keyword-only ones, are not supported")
+            self.refuse(self.source.tree, REFUSED_PARAMETERS)
         if len(arguments) != len(names):
             self.refuse(self.source.tree, f"it takes {len(names)} arguments, not {len(arguments)}")
         return dict(zip(names, arguments, strict=True))
@@ -322,7 +322,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             method = getattr(self, f"_{type(statement).__name__}", None)
             if method is None:
                 self.refuse(statement, _IN_WORDS.get(type(statement), f"{type(statement).__name__} is not supported"))
-            outer, self.statement = self.statement, statement
+            outer, self.statement, self.unread = self.statement, statement, None
             self.tests.clear()
             self._translate_part(method, statement)
             self.leave_if_failed()
@@ -374,6 +374,10 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self._return(constant(None) if node.value is None else self.returned_value(self.value(node.value), node), node)
 
     def _return(self, value: Value, node: ast.AST) -> None:
+        if isinstance(value.type, ArrayExpression):
+            self.refuse(node, "a function in a kernel returns no arrays that are computed; give it the array to write "
+                              "to, as in def f(x, out): out[:] = ..., or return a number and call it in a loop over "
+                              "the elements")  # fmt: skip
         both = value.type if self.returned is None else self.unify(self.returned, value.type)
         if both is None or has_array(both) or (isinstance(both, Object) and both != Object(None)):
             message = f"it returns {value.type} here" + ("" if both else f" and {self.returned} elsewhere")
@@ -431,16 +435,14 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         if (whole := self.whole_array(node.target)) is not None:
-            value = self.binary(BINARY[type(node.op)], whole, self.value(node.value), node)
-            return self.assign_whole(whole, value, node.target, node)
+            return self._update_whole(whole, node)
         if isinstance(node.target, ast.Subscript):
             place = self._element(self.value(node.target.value), node.target)
             before = self.read(place)
         elif isinstance(node.target, ast.Name):
             before = self.value(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
             if isinstance(before.type, ArrayView):
-                value = self.binary(BINARY[type(node.op)], before, self.value(node.value), node)
-                return self.assign_whole(before, value, node.target, node)
+                return self._update_whole(before, node)
         else:
             self.refuse(node.target, "attributes cannot be assigned in a kernel")
         value = self.binary(BINARY[type(node.op)], before, self.value(node.value), node)
@@ -448,6 +450,12 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             self.assign(node.target, value, node)
         else:
             self.set_element(place, value, node)
+
+    def _update_whole(self, array: Value, node: ast.AugAssign) -> None:
+        """All elements of an array, changed in place."""
+        sign = BINARY[type(node.op)]
+        made = self.binary(sign, array, self.value(node.value), node)
+        self.assign_whole(array, self.in_kind_of(array, made, sign, node), node.target, node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
@@ -492,7 +500,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         self.check_writable(array, target)
         if isinstance(array.type, LocalArray):
             return self.element(array, target)
-        place = self.view_element(array, without_whole_axes(target.slice), target)
+        place = self.view_element(array, self.indices_of(array, target), target)
         if not place.is_number:
             self.refuse(target, f"{array.type} takes {array.type.ndim} indices here")
         return place
@@ -681,7 +689,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             views = ", ".join(item.text for item in items)
             return Value(joined, f"python::kth<{joined.c_type}>({k.text}, {views})")
         if not isinstance(joined, Number):
-            self.refuse(node, "a loop needs elements of one type")
+            advice = "; write a call for each of these functions" if all(map(is_function, items)) else ""
+            self.refuse(node, f"a loop needs elements of one type{advice}")
         if len(items) > MOST_CHOICES and (table := self.table_of_numbers(items)):
             return self.table_part(table, k)
         texts = ", ".join(item.as_type(joined) for item in items)
@@ -734,6 +743,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         count = len(self.lines)
         result = Value(made.returned, f"{made.name}({', '.join(texts)})")
         has_effects = self._note_effects(made, values)
+        if has_effects:
+            self.check_unread(node)
         if isinstance(made.returned, (Tuple, ArrayView)):
             if not self.may_emit or (has_effects and not self.is_last(node)):
                 self.order()

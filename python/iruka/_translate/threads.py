@@ -223,16 +223,28 @@ class ThreadFunction(FunctionTranslator):
         return f"{place} * {stride}"
 
     def _index(self, array: Value, index: Value, axis: int, node: ast.AST) -> str:
-        if index.is_constant and index.constant < 0:
-            self.refuse(node, f"indices of a rawkernel do not count from the end; write x.shape[{axis}] - "
-                              f"{-index.constant}")  # fmt: skip
+        self._check_sign(index, f"x.shape[{axis}]", node)
         return self.place(index) if array.type.is_small and array.type.is_contiguous else index.as_type(INT)
 
     def element(self, array: Value, node: ast.Subscript) -> Value:
         if not _has_no_extent(array.type):
             return super().element(array, node)
         index = self.index_of(node.slice)
+        self.check_known([index], array.type.shape, node)
         return Value(Number(array.type.dtype), f"{array.text}[{self.place(index)}]")
+
+    def check_known(self, indices: list[Value], shape: tuple[Any, ...], node: ast.AST) -> None:
+        """As of arrays that were given: of a variable nothing would count from the end, so a constant does not."""
+        for index, extent in zip(indices, shape, strict=False):
+            self._check_sign(index, "the extent" if extent is None else str(extent), node)
+
+    def _check_sign(self, index: Value, extent: str, node: ast.AST) -> None:
+        """Refuses an index that is known to be below 0."""
+        form = form_of(index)
+        if form is None or not form.low <= form.high < 0:  # the counter of a loop without rounds has high < low
+            return
+        instead = f"write {extent} - {-form.low}" if form.low == form.high else f"add {extent} to this one"
+        self.refuse(node, f"indices of a rawkernel do not count from the end; {instead}")
 
     def failure(self) -> str:
         """A variable for C++ functions that check. Nothing reads it: they use the first element instead."""
@@ -447,6 +459,7 @@ class ThreadFunction(FunctionTranslator):
         if len(indices) != ndim:
             self.refuse(node, f"{array.type} takes {ndim} indices here, not {len(indices)}")
         if isinstance(array.type, SharedArray):
+            self.check_known(indices, array.type.shape, node)
             is_flat = len(indices) == 1
             place = indices[0].as_type(INT) if is_flat else self.place_of(array.type.shape, indices, node)
             return Value(Number(array.type.dtype), f"{array.text}[{place}]")

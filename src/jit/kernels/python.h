@@ -77,6 +77,11 @@ inline int64_t within(int64_t& failed, int64_t index, int64_t extent) {
   return 0;
 }
 
+#ifndef __CUDACC_RTC__
+// Keeps the least number of an element that failed. The prelude's atomicMin is a template that takes long to compile.
+inline void note_failed(int64_t* first, int64_t element) { __atomic_fetch_min(first, element, __ATOMIC_RELAXED); }
+#endif
+
 // An index of an array whose places fit int32. GPUs compute with its low 32 bits, CPUs address with 64.
 inline auto place([[maybe_unused]] int64_t index, [[maybe_unused]] uint32_t low) {
 #ifdef __CUDACC_RTC__

@@ -111,6 +111,16 @@ IRUKA_SMALL_OPERATOR(/)
 
 template <class F> IRUKA_INLINE uint16_t to_bits(SmallFloat<F> x) { return x.bits_; }
 
+/// a * b + c, rounded once. The product is exact in double. Of a sum that is not, the last bit is set, as in
+/// round_to_odd; Knuth's two-sum (The Art of Computer Programming 2, 4.2.2) gives the sum's error.
+template <class F> IRUKA_INLINE SmallFloat<F> fused_multiply_add(SmallFloat<F> a, SmallFloat<F> b, SmallFloat<F> c) {
+  double product = (double)(float)a * (float)b, addend = (float)c, sum = product + addend;
+  double added = sum - product, error = (product - (sum - added)) + (addend - added);
+  bool is_exact = !(error < 0 || error > 0);  // also where the sum is infinite or NaN
+  long long bits = __double_as_longlong(sum), toward_zero = bits - ((error > 0) != (sum > 0) ? 1 : 0);
+  return is_exact ? sum : __longlong_as_double(toward_zero | 1);
+}
+
 }  // namespace iruka
 
 using float16 = iruka::SmallFloat<iruka::Binary16>;

@@ -95,6 +95,7 @@ IRUKA_INLINE iruka::Result<iruka::Sum<iruka::Sum<A, B>, C>> fma(A x, B y, C z) {
   using Compute = iruka::Compute<iruka::Sum<iruka::Sum<A, B>, C>>;
   return fma((Compute)x, (Compute)y, (Compute)z);
 }
+template <iruka::Small A> IRUKA_INLINE A fma(A x, A y, A z) { return iruka::fused_multiply_add(x, y, z); }
 template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> ldexp(A x, int n) { return ldexp((iruka::Compute<A>)x, n); }
 template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> frexp(A x, int* exponent) {
   return frexp((iruka::Compute<A>)x, exponent);

@@ -41,6 +41,8 @@ typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
 typedef __INTPTR_TYPE__ intptr_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
+typedef int64_t intmax_t;
+typedef uint64_t uintmax_t;
 
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()

@@ -19,6 +19,8 @@ typedef unsigned long size_t;
 typedef long ptrdiff_t;
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
+typedef int64_t intmax_t;
+typedef uint64_t uintmax_t;
 static_assert(sizeof(long) == 8, "the kernel language's int64_t is long, as on the CPU");
 
 namespace iruka {

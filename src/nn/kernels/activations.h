@@ -7,8 +7,16 @@ namespace iruka::nn {
 struct Identity {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x; }
 };
+template <class F> IRUKA_INLINE F not_below_zero(F x) { return x < F(0) ? F(0) : x; }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+IRUKA_INLINE float not_below_zero(float x) {  // one instruction that keeps NaN
+  float larger;
+  asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(larger) : "f"(x));
+  return larger;
+}
+#endif
 struct Relu {
-  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x < F(0) ? F(0) : x; }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return not_below_zero(x); }
 };
 /// Also PReLU with one slope.
 struct LeakyRelu {

@@ -24,32 +24,55 @@ constexpr std::string_view kReported[] = {
 class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
  public:
   TextWatcher(clang::ASTContext& context, const ProgramSource& source, std::vector<Diagnostic>& diagnostics)
-      : manager_(context.getSourceManager()),
+      : context_(context),
+        manager_(context.getSourceManager()),
         policy_(context.getPrintingPolicy()),
         source_(source),
         diagnostics_(diagnostics) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
 
+  // What is not evaluated neither reads nor writes.
+  bool TraverseDecltypeTypeLoc(clang::DecltypeTypeLoc, bool = true) { return true; }
+  bool TraverseUnaryExprOrTypeTraitExpr(clang::UnaryExprOrTypeTraitExpr*) { return true; }
+  bool TraverseCXXNoexceptExpr(clang::CXXNoexceptExpr*) { return true; }
+  bool TraverseStmt(clang::Stmt* statement, DataRecursionQueue* queue = nullptr) {
+    return discarded_.contains(statement) || RecursiveASTVisitor::TraverseStmt(statement, queue);
+  }
+  bool VisitIfStmt(clang::IfStmt* branch) {
+    if (!branch->isConstexpr()) return true;
+    if (const auto taken = branch->getNondiscardedCase(context_))
+      discarded_.insert(*taken == branch->getThen() ? branch->getElse() : branch->getThen());
+    discarded_.erase(nullptr);
+    return true;
+  }
+
   // This reads an element; the reference to the parameter is visited next.
   bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
     if (cast->getCastKind() != clang::CK_LValueToRValue) return true;
-    const clang::Expr* from = cast->getSubExpr()->IgnoreParens();
-    if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(from);
-        call && call->getOperator() == clang::OO_Subscript)
-      from = call->getArg(0)->IgnoreParenImpCasts();
-    if (const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(from)) reads_.insert(read);
+    if (const auto* read = variable_of(*cast->getSubExpr())) reads_.insert(read);
+    return true;
+  }
+
+  // So do these, which write it afterwards.
+  bool VisitCompoundAssignOperator(clang::CompoundAssignOperator* update) {
+    if (const auto* updated = variable_of(*update->getLHS())) updates_.insert(updated);
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator* update) {
+    if (!update->isIncrementDecrementOp()) return true;
+    if (const auto* updated = variable_of(*update->getSubExpr())) updates_.insert(updated);
     return true;
   }
 
   bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
     const clang::ValueDecl* named = reference->getDecl();
     if (!named->getIdentifier()) return true;
+    if (is_users(named->getLocation()) || !is_users(reference->getLocation())) return true;
     const std::string name = named->getName().str();
     note_early(*reference, name);
     const bool is_output = std::ranges::find(source_.must_write, name) != source_.must_write.end();
-    if (!is_output || is_users(named->getLocation()) || !is_users(reference->getLocation())) return true;
-    (reads_.contains(reference) ? read_ : written_).insert(name);
+    if (is_output) (reads_.contains(reference) ? read_ : written_).insert(name);
     return true;
   }
 
@@ -61,14 +84,25 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
   bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
-    if (call->getOperator() != clang::OO_Subscript || call->getNumArgs() != 2) return true;
+    const clang::OverloadedOperatorKind sign = call->getOperator();
+    if ((call->isAssignmentOp() && sign != clang::OO_Equal) || sign == clang::OO_PlusPlus ||
+        sign == clang::OO_MinusMinus)
+      if (const auto* updated = variable_of(*call->getArg(0))) updates_.insert(updated);
+    if (sign != clang::OO_Subscript || call->getNumArgs() != 2) return true;
     check_index(call->getArg(1), "[{y, x}]");
     check_braces(*call);
     return true;
   }
 
+  // These read elements that are objects, as of float16 and complex<float>.
+  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
+    if (call->getMethodDecl() && call->getMethodDecl()->isConst()) note_read_object(*call->getImplicitObjectArgument());
+    return true;
+  }
+
   // Several indices at once convert to integers by the constructor of these.
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* made) {
+    if (made->getConstructor()->isCopyConstructor()) note_read_object(*made->getArg(0));
     if (made->getConstructor()->getParent()->getName() != "MultiIndex") return true;
     for (const clang::Expr* index : made->arguments())
       if (index->getType()->isRealFloatingType()) warn_of_float(*index);
@@ -99,12 +133,27 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
  private:
+  /// The variable that is `value`, or of which it is an element; null if it is something else.
+  static const clang::DeclRefExpr* variable_of(const clang::Expr& value) {
+    const clang::Expr* of = value.IgnoreParens();
+    if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of);
+        call && call->getOperator() == clang::OO_Subscript)
+      of = call->getArg(0)->IgnoreParenImpCasts();
+    return llvm::dyn_cast<clang::DeclRefExpr>(of);
+  }
+
+  /// An array that is copied, or whose extents are asked for, is not read.
+  void note_read_object(const clang::Expr& object) {
+    const clang::Expr* element = object.IgnoreParenImpCasts();
+    if (!llvm::isa<clang::CXXOperatorCallExpr, clang::ArraySubscriptExpr>(element)) return;
+    if (const auto* read = variable_of(*element)) reads_.insert(read);
+  }
+
   /// Notes a use of a variable that has no value before the text of the reference.
   void note_early(const clang::DeclRefExpr& reference, const std::string& variable) {
-    if (!is_users(reference.getLocation())) return;
     const std::string name = place_of(reference.getLocation()).getFilename() + (": " + variable);
     if (std::ranges::find(source_.must_write, name) == source_.must_write.end()) return;
-    if (reads_.contains(&reference))
+    if (reads_.contains(&reference) || updates_.contains(&reference))
       early_reads_.emplace(name, reference.getLocation());
     else
       early_writes_.insert(name);
@@ -158,11 +207,13 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
                     "}] with an index for each axis, or a[k]");
   }
 
+  clang::ASTContext& context_;
   clang::SourceManager& manager_;
   const clang::PrintingPolicy& policy_;
   const ProgramSource& source_;
   std::vector<Diagnostic>& diagnostics_;
-  std::set<const clang::DeclRefExpr*> reads_;
+  std::set<const clang::DeclRefExpr*> reads_, updates_;
+  std::set<const clang::Stmt*> discarded_;  ///< by `if constexpr`
   std::set<std::string> read_, written_;
   std::map<std::string, clang::SourceLocation> early_reads_;  ///< by text and variable
   std::set<std::string> early_writes_;
