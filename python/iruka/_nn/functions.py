@@ -30,8 +30,9 @@ class DeviceFunction:
         self.preamble, self.parameter, self.declaration, self.weights = perceptron.as_function(name)
 
     def on(self, device) -> ndarray:
-        """The weights on a device."""
-        if self.weights.device.name == device.name:
+        """The weights on a device; those by value on the host, from where a call takes them."""
+        is_by_value = self.parameter.endswith("]")
+        if is_by_value or self.weights.device.name == device.name:
             return self.weights
         copies = vars(self).setdefault("_copies", {})
         if device.name not in copies:
