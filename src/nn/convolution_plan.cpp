@@ -163,16 +163,21 @@ ConvolutionPlan convolution_plan(const Window& window, const ConvolutionSize& si
   const int64_t planes = std::max<int64_t>(1, size.images * size.groups);
   const int64_t wanted_blocks = threads > 1 ? threads * kBlocksPerThread : 1;
   plan.kind.form = form_of(conv, lanes);
-  plan.kind.block = plan.kind.form == ConvolutionForm::outputs  ? lanes
-                    : plan.kind.form == ConvolutionForm::pixels ? pixel_block(size.outputs, lanes)
-                                                                : 1;
-  if (plan.kind.form == ConvolutionForm::outputs) plan_outputs(plan, planes, lanes, wanted_blocks);
-  if (plan.kind.form == ConvolutionForm::pixels) plan_pixels(plan, window, planes, lanes, wanted_blocks);
   if (plan.kind.form == ConvolutionForm::depthwise) {
+    plan.kind.block = 1;
     constexpr int64_t kPixels = 1 << 14;
     const auto bytes = [&](int64_t rows) { return rows * conv.out[1] > kPixels ? kWantedBytes + 1.0 : 0; };
     conv.rows = static_cast<int32_t>(rows_of(conv, planes, wanted_blocks, kWantedBytes, bytes));
     plan.fits = conv.rows > 0;
+  }
+  if (plan.kind.form == ConvolutionForm::outputs) {
+    plan.kind.block = lanes;
+    plan_outputs(plan, planes, lanes, wanted_blocks);
+    if (!plan.fits) plan.kind.form = ConvolutionForm::pixels;  // needs less memory
+  }
+  if (plan.kind.form == ConvolutionForm::pixels) {
+    plan.kind.block = pixel_block(size.outputs, lanes);
+    plan_pixels(plan, window, planes, lanes, wanted_blocks);
   }
   if (!plan.fits) return plan;
   plan.blocks = size.images * size.groups * divided(conv.out[0], conv.rows) * conv.parts;
