@@ -18,8 +18,8 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
   shape_ = resolve_shape(kernel_.text, arguments_, options.size);
   make_outputs(options);
   copy_overlapping_inputs();
-  bring_values();
   describe();
+  bring_values();
   launch_.emplace(kernel_, *device_, shape_, std::span<const Operand>(operands_, parameter_count()), stages);
 }
 
@@ -67,9 +67,10 @@ void KernelCall::bring_values() {
   for (size_t k = 0; k < input_count(); ++k) {
     if (!kernel_.text.parameter(k).is_by_value()) continue;
     const Array& given = arguments_[k].array();
-    if (&given.device() == &cpu() && given.is_c_contiguous()) continue;
-    input_copies_.push_back(given.to_device(cpu()).contiguous());
-    input_copy_index_.push_back(k);
+    if (given.device().target().is_host && given.is_c_contiguous()) continue;
+    std::vector<std::byte>& bytes = values_.emplace_back(static_cast<size_t>(given.nbytes()));
+    given.copy_to(bytes.data(), given.dtype());
+    operands_[k].data = bytes.data();
   }
 }
 

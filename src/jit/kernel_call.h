@@ -52,8 +52,9 @@ class KernelCall {
   Dims shape_;
   Dtype types_[kMaxParameters];
   std::vector<Array> made_outputs_;  ///< all, or none if the call passed them
-  std::vector<Array> input_copies_;  ///< of inputs that partly overlap an output, and of elements by value
+  std::vector<Array> input_copies_;  ///< copies of inputs that partly overlap an output
   std::vector<size_t> input_copy_index_;
+  std::vector<std::vector<std::byte>> values_;  ///< of arrays by value that are copied
   Operand operands_[kMaxParameters];
   std::optional<KernelLaunch> launch_;
 };
