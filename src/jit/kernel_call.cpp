@@ -69,7 +69,10 @@ void KernelCall::bring_values() {
     const Array& given = arguments_[k].array();
     if (given.device().target().is_host && given.is_c_contiguous()) continue;
     std::vector<std::byte>& bytes = values_.emplace_back(static_cast<size_t>(given.nbytes()));
-    given.copy_to(bytes.data(), given.dtype());
+    Device& device = given.device();
+    const Array dense = given.contiguous();
+    device.copy(bytes.data(), dense.data(), bytes.size());
+    device.synchronize_stream(device.current_stream());
     operands_[k].data = bytes.data();
   }
 }
