@@ -3,10 +3,26 @@
 
 namespace iruka::nn {
 
-/// Axes that an array lacks have extent 1.
+/// A number that small indices are divided by. Division is slow, so an index is multiplied instead: with
+/// 2 ** shift / number, rounded up, where 2 ** shift is 2 ** 31 times the number, rounded up to a power of two
+/// (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994).
+template <class Index> struct Divisor {
+  Index number;
+  int64_t factor;  ///< its lower half; the upper half is the shift. 0 where the number is a constant of the text
+
+  IRUKA_INLINE Index quotient(Index index) const {
+    if (sizeof(Index) == 8 || factor == 0) return index / number;
+    return Index(((uint64_t)(uint32_t)index * (uint32_t)factor) >> (factor >> 32));
+  }
+};
+
+/// Axes that an array lacks are first, and have extent 1. What belongs to a network is constant in a kernel's text;
+/// extents of arrays are its arguments.
 template <class Index> struct Window {
+  int rank;  ///< axes that the array has
   Index in[3], kernel[3], stride[3], dilation[3], before[3], behind[3], out[3];
-  bool is_inside;  ///< whether no window reaches beyond the array
+  bool is_inside;             ///< whether no window reaches beyond the array
+  Divisor<Index> extents[3];  ///< of the array that the kernel fills
 
   constexpr Index in_size() const { return in[0] * in[1] * in[2]; }
   constexpr Index out_size() const { return out[0] * out[1] * out[2]; }
@@ -16,58 +32,104 @@ template <class Index> struct Window {
 /// A place of three axes.
 template <class Index> struct Place {
   Index at[3];
+  Index image;       ///< the index along all axes before these
+  bool is_inner[3];  ///< whether the window at it is known not to reach beyond an axis
 };
+
+/// The place that `rest` is of the array that the kernel fills, or that of row `rest`, for which `last` is 1.
+template <class Index> IRUKA_INLINE Place<Index> place_of(const Window<Index>& window, Index rest, int last = 2) {
+  Place<Index> place{{0, 0, 0}, rest, {window.is_inside, window.is_inside, window.is_inside}};
+  for (int axis = last; axis >= 3 - window.rank; --axis) {
+    const Index quotient = window.extents[axis].quotient(place.image);
+    place.at[axis] = place.image - quotient * window.extents[axis].number;
+    place.image = quotient;
+  }
+  return place;
+}
+
+#ifndef __CUDA_ARCH__
+/// Calls `use(place, index)` for the elements of a row of the array that the kernel fills. Those whose windows do not
+/// reach beyond it are a loop of their own, for vectors; no element depends on another.
+template <class Index, class Use> IRUKA_INLINE void for_row(const Window<Index>& window, Index row, Use&& use) {
+  const Place<Index> place = place_of(window, row, 1);
+  const Index columns = window.extents[2].number, stride = window.stride[2], before = window.before[2];
+  const Index room = window.in[2] - 1 + before - (window.kernel[2] - 1) * window.dilation[2];
+  const Index first = before > 0 ? (before + stride - 1) / stride : 0, last = room < 0 ? 0 : room / stride + 1;
+  const Index begin = first < columns ? first : columns, limited = last < columns ? last : columns;
+  const Index end = limited > begin ? limited : begin;
+  bool is_inner_row = true;
+  for (int axis = 0; axis < 2; ++axis) {
+    const Index at = place.at[axis] * window.stride[axis] - window.before[axis];
+    is_inner_row &= at >= 0 && at + (window.kernel[axis] - 1) * window.dilation[axis] < window.in[axis];
+  }
+  const auto element = [&](Index column, bool is_inner, bool is_row) __attribute__((always_inline)) {
+    use(Place<Index>{{place.at[0], place.at[1], column}, place.image, {is_row, is_row, is_inner}},
+        row * columns + column);
+  };
+  for (Index column = 0; column < begin; ++column) element(column, false, false);
+  if (is_inner_row) {
+    _Pragma("clang loop vectorize(assume_safety)") for (Index column = begin; column < end; ++column)
+        element(column, true, true);
+  } else {
+    _Pragma("clang loop vectorize(assume_safety)") for (Index column = begin; column < end; ++column)
+        element(column, true, window.is_inside);
+  }
+  for (Index column = end; column < columns; ++column) element(column, false, false);
+}
+#endif
+
 template <class Index> IRUKA_INLINE Place<Index> place_in(Index flat, const Index (&extents)[3]) {
   Place<Index> place;
   place.at[2] = flat % extents[2];
   flat /= extents[2];
   place.at[1] = flat % extents[1];
-  place.at[0] = flat / extents[1];
+  flat /= extents[1];
+  place.at[0] = flat % extents[0];
+  place.image = flat / extents[0];
+  for (bool& is_inner : place.is_inner) is_inner = false;
   return place;
 }
 
-/// Calls `use(input index, kernel index)` for every place of a window within the array.
+/// Calls `use(input index, kernel index)` for every place within the array of the window at a place of the output.
 template <class Index, class Use>
-IRUKA_INLINE void for_window(const Window<Index>& window, Index output, Use&& use) {
-  const Place<Index> to = place_in(output, window.out);
+IRUKA_INLINE void for_window(const Window<Index>& window, const Place<Index>& to, Use&& use) {
   Index first[3];
   for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
   for (Index a = 0; a < window.kernel[0]; ++a) {
     const Index x = first[0] + a * window.dilation[0];
-    if (!window.is_inside && (x < 0 || x >= window.in[0])) continue;
+    if (!to.is_inner[0] && (x < 0 || x >= window.in[0])) continue;
     for (Index b = 0; b < window.kernel[1]; ++b) {
       const Index y = first[1] + b * window.dilation[1];
-      if (!window.is_inside && (y < 0 || y >= window.in[1])) continue;
+      if (!to.is_inner[1] && (y < 0 || y >= window.in[1])) continue;
       for (Index c = 0; c < window.kernel[2]; ++c) {
         const Index z = first[2] + c * window.dilation[2];
-        if (!window.is_inside && (z < 0 || z >= window.in[2])) continue;
+        if (!to.is_inner[2] && (z < 0 || z >= window.in[2])) continue;
         use((x * window.in[1] + y) * window.in[2] + z, (a * window.kernel[1] + b) * window.kernel[2] + c);
       }
     }
   }
 }
 
-/// Element i of the matrix (images * channels, places of the kernel, places of the output) of what each window sees.
+/// The element at a place of the matrix (images * channels, places of the kernel, places of the output) of what each
+/// window sees.
 template <class T, class Index, class X>
-IRUKA_INLINE T window_element(const Window<Index>& window, const X& x, Index i) {
-  const Place<Index> to = place_in(i % window.out_size(), window.out);
-  i /= window.out_size();
-  const Place<Index> tap = place_in(i % window.kernel_size(), window.kernel);
-  Index from = i / window.kernel_size();
+IRUKA_INLINE T window_element(const Window<Index>& window, const X& x, const Place<Index>& to) {
+  const Place<Index> tap = place_in(to.image, window.kernel);
+  Index from = tap.image;
   for (int axis = 0; axis < 3; ++axis) {
     const Index at = to.at[axis] * window.stride[axis] - window.before[axis] + tap.at[axis] * window.dilation[axis];
-    if (!window.is_inside && (at < 0 || at >= window.in[axis])) return T(0);
+    if (!to.is_inner[axis] && (at < 0 || at >= window.in[axis])) return T(0);
     from = from * window.in[axis] + at;
   }
   return x[from];
 }
 
-/// Element i of a convolution with `channels` inputs and `outputs` outputs a group.
+/// The element at a place of a convolution with `channels` inputs and `outputs` outputs a group.
 template <class T, class Index, class X, class W>
 IRUKA_INLINE T convolved(const Window<Index>& window, const X& x, const W& weights, Index groups, Index channels,
-                         Index outputs, Index i) {
-  const Index place = i % window.out_size(), output = i / window.out_size() % (groups * outputs);
-  const Index image = i / window.out_size() / (groups * outputs), group = output / outputs;
+                         Index outputs, const Place<Index>& place) {
+  const Index output = place.image % (groups * outputs), image = place.image / (groups * outputs);
+  const Index group = output / outputs;
   T total = T(0);
   for (Index channel = 0; channel < channels; ++channel) {
     const Index from = ((image * groups + group) * channels + channel) * window.in_size();
@@ -77,12 +139,11 @@ IRUKA_INLINE T convolved(const Window<Index>& window, const X& x, const W& weigh
   return total;
 }
 
-/// Element i of what the columns (channels * places of the kernel, places of the input) add up to. The window's input
-/// is the transposed convolution's output.
+/// The element at a place of what the columns (channels * places of the kernel, places of the input) add up to. The
+/// window's input is the transposed convolution's output.
 template <class T, class Index, class X>
-IRUKA_INLINE T sum_of_columns(const Window<Index>& window, const X& columns, Index i) {
-  const Place<Index> to = place_in(i % window.in_size(), window.in);
-  const Index channel = i / window.in_size();
+IRUKA_INLINE T sum_of_columns(const Window<Index>& window, const X& columns, const Place<Index>& to) {
+  const Index channel = to.image;
   T total = T(0);
   for (Index a = 0; a < window.kernel[0]; ++a) {
     const Index x = to.at[0] + window.before[0] - a * window.dilation[0];
@@ -103,13 +164,13 @@ IRUKA_INLINE T sum_of_columns(const Window<Index>& window, const X& columns, Ind
   return total;
 }
 
-/// The largest element of window i and, unless `place` is null, its index; of NaNs the first.
+/// The largest element of the window at a place and, unless `place` is null, its index; of NaNs the first.
 template <class T, class Index, class X>
-IRUKA_INLINE T largest(const Window<Index>& window, const X& x, Index i, T least, Index* place) {
-  const Index from = i / window.out_size() * window.in_size();
+IRUKA_INLINE T largest(const Window<Index>& window, const X& x, const Place<Index>& to, T least, Index* place) {
+  const Index from = to.image * window.in_size();
   T found = least;
   bool is_first = true;
-  for_window(window, i % window.out_size(), [&](Index at, Index) {
+  for_window(window, to, [&](Index at, Index) {
     const T value = x[from + at];
     if (is_first || value > found || (value != value && found == found)) {
       found = value;
@@ -122,14 +183,13 @@ IRUKA_INLINE T largest(const Window<Index>& window, const X& x, Index i, T least
 
 /// The same without an index, for windows without gaps that all see some element: places outside the array are moved to
 /// its edge, which the window sees, too.
-template <class T, class Index, class X> IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x,
-                                                                         Index i) {
-  const Index from = i / window.out_size() * window.in_size();
-  const Place<Index> to = place_in(i % window.out_size(), window.out);
+template <class T, class Index, class X>
+IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const Place<Index>& to) {
+  const Index from = to.image * window.in_size();
   Index first[3];
   for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
   const auto inside = [&](Index at, int axis) {
-    return window.is_inside ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
+    return to.is_inner[axis] ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
   };
   T found = x[from + (inside(first[0], 0) * window.in[1] + inside(first[1], 1)) * window.in[2] + inside(first[2], 2)];
   for (Index a = 0; a < window.kernel[0]; ++a) {
@@ -144,11 +204,15 @@ template <class T, class Index, class X> IRUKA_INLINE T largest_at_edges(const W
   return found;
 }
 
-/// How many places of window i count in its mean: those within the array, or also those in its margins.
-template <class Index> IRUKA_INLINE Index places_within(const Window<Index>& window, Index i, bool with_margins) {
-  const Place<Index> to = place_in(i % window.out_size(), window.out);
+/// How many places of a window count in its mean: those within the array, or also those in its margins.
+template <class Index>
+IRUKA_INLINE Index places_within(const Window<Index>& window, const Place<Index>& to, bool with_margins) {
   Index count = 1;
   for (int axis = 0; axis < 3; ++axis) {
+    if (to.is_inner[axis]) {
+      count *= window.kernel[axis];
+      continue;
+    }
     const Index first = to.at[axis] * window.stride[axis] - window.before[axis];
     const Index least = with_margins ? -window.before[axis] : 0;
     const Index end = window.in[axis] + (with_margins ? window.behind[axis] : 0);
@@ -163,18 +227,18 @@ template <class Index> IRUKA_INLINE Index places_within(const Window<Index>& win
 }
 
 template <class T, class Index, class X>
-IRUKA_INLINE T mean_of_window(const Window<Index>& window, const X& x, Index i, bool with_margins) {
-  const Index from = i / window.out_size() * window.in_size();
+IRUKA_INLINE T mean_of_window(const Window<Index>& window, const X& x, const Place<Index>& to, bool with_margins) {
+  const Index from = to.image * window.in_size();
   T total = T(0);
-  for_window(window, i % window.out_size(), [&](Index at, Index) { total += T(x[from + at]); });
-  return total / T(places_within(window, i, with_margins));
+  for_window(window, to, [&](Index at, Index) { total += T(x[from + at]); });
+  return total / T(places_within(window, to, with_margins));
 }
 
 /// The mean or the largest of what element i of an adaptive pooling sees.
 template <class T, bool kIsMax, class X>
 IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t i) {
-  const Place<int64_t> to = place_in(i % (out[0] * out[1] * out[2]), out);
-  const int64_t from = i / (out[0] * out[1] * out[2]) * (in[0] * in[1] * in[2]);
+  const Place<int64_t> to = place_in(i, out);
+  const int64_t from = to.image * (in[0] * in[1] * in[2]);
   int64_t begin[3], end[3];
   for (int axis = 0; axis < 3; ++axis) {
     begin[axis] = to.at[axis] * in[axis] / out[axis];
@@ -192,10 +256,10 @@ IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)
 
 /// (sum of |x|^p)^(1/p).
 template <class T, class Index, class X>
-IRUKA_INLINE T norm_of_window(const Window<Index>& window, const X& x, Index i, T p) {
-  const Index from = i / window.out_size() * window.in_size();
+IRUKA_INLINE T norm_of_window(const Window<Index>& window, const X& x, const Place<Index>& to, T p) {
+  const Index from = to.image * window.in_size();
   T total = T(0);
-  for_window(window, i % window.out_size(), [&](Index at, Index) { total += pow(fabs(T(x[from + at])), p); });
+  for_window(window, to, [&](Index at, Index) { total += pow(fabs(T(x[from + at])), p); });
   return pow(total, T(1) / p);
 }
 

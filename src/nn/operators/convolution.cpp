@@ -49,13 +49,10 @@ Array with_bias(const Call& call, const Array& y) {
 Array columns_of(const Window& window, const Array& x) {
   const int64_t images = x.shape(0), rows = x.shape(1) * window.kernel_size();
   if (window.is_pointwise()) return x.reshape({images, rows, window.out_size()});
-  const int64_t elements = images * rows * window.out_size();
   const std::string type = name(x.dtype());
-  const auto& kernel = kernel_of("windows", "raw const " + type + " x", "raw " + type + " y",
-                                 window.text(std::max(elements, x.size())) + "y[i] = window_element<" +
-                                     info(x.dtype()).c_type + ">(window, x, Index(i));",
-                                 "columns");
-  return filled_by(kernel, {x}, {images, rows, window.out_size()}, x.dtype(), x.device());
+  return window.fill({"columns", "raw const " + type + " x", "raw " + type + " y",
+                      std::string("y[at] = window_element<") + info(x.dtype()).c_type + ">(window, x, to);"},
+                     {x}, {images, rows, window.out_size()});
 }
 
 /// One kernel that reads the windows itself.
@@ -63,14 +60,11 @@ Array convolved_directly(const Window& window, const Operands& operands) {
   const auto& [x, weights, groups] = operands;
   const std::string type = name(x.dtype()), c_type = info(x.dtype()).c_type;
   const int64_t outputs = weights.shape(0);
-  const Dims shape = window.shape(x.shape(0), outputs, window.out);
-  const auto& kernel =
-      kernel_of("windows", "raw const " + type + " x, raw const " + type + " weights", "raw " + type + " y",
-                window.text(std::max(count(shape), x.size())) + "y[i] = convolved<" + c_type +
-                    ">(window, x, weights, Index(" + std::to_string(groups) + "), Index(" +
-                    std::to_string(weights.shape(1)) + "), Index(" + std::to_string(outputs / groups) + "), Index(i));",
-                "convolution");
-  return filled_by(kernel, {x, weights}, shape, x.dtype(), x.device());
+  return window.fill(
+      {"convolution", "raw const " + type + " x, raw const " + type + " weights", "raw " + type + " y",
+       "y[at] = convolved<" + c_type + ">(window, x, weights, Index(" + std::to_string(groups) + "), Index(" +
+           std::to_string(weights.shape(1)) + "), Index(" + std::to_string(outputs / groups) + "), to);"},
+      {x, weights}, window.shape(x.shape(0), outputs, window.out));
 }
 
 Array convolved_by_matrices(const Window& window, const Operands& operands) {
@@ -121,11 +115,11 @@ Results transposed_convolution(const Call& call) {
   const Array columns = matmul(matrices, x.reshape({images, groups, inputs, window.out_size()})).contiguous();
   const Dims shape = window.shape(images, groups * outputs, window.in);
   const std::string type = name(x.dtype());
-  const auto& kernel = kernel_of("windows", "raw const " + type + " x", "raw " + type + " y",
-                                 window.text(std::max(count(shape), columns.size())) + "y[i] = sum_of_columns<" +
-                                     info(x.dtype()).c_type + ">(window, x, Index(i));",
-                                 "transposed_convolution");
-  return {with_bias(call, filled_by(kernel, {columns}, shape, x.dtype(), x.device()))};
+  const Array y =
+      window.fill({"transposed_convolution", "raw const " + type + " x", "raw " + type + " y",
+                   std::string("y[at] = sum_of_columns<") + info(x.dtype()).c_type + ">(window, x, to);", true},
+                  {columns}, shape);
+  return {with_bias(call, y)};
 }
 
 constexpr Operator kRows[] = {

@@ -120,12 +120,14 @@ const Operator* find_operator(std::string_view name) {
 }
 
 const ElementwiseKernel& kernel_of(const char* header, const std::string& in_params, const std::string& out_params,
-                                   const std::string& body, const char* name) {
+                                   const std::string& body, const char* name,
+                                   const std::vector<std::string>& compiler_options) {
   static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
   return kernels.get(std::string(header) + "|" + in_params + "|" + out_params + "|" + body, [&] {
     KernelOptions options;
     if (*header) options.preamble = std::string("#include \"nn/kernels/") + header + ".h\"\n";
     options.diagnose_early = false;
+    options.options = compiler_options;
     return ElementwiseKernel(in_params, out_params, body, std::string("nn_") + name, options);
   });
 }

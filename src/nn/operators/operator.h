@@ -102,7 +102,8 @@ std::string control_problem(const Node& node);
 
 /// The kernel of these texts, made once in a process. `preamble` is a header of nn/kernels, without ".h".
 const ElementwiseKernel& kernel_of(const char* header, const std::string& in_params, const std::string& out_params,
-                                   const std::string& body, const char* name);
+                                   const std::string& body, const char* name,
+                                   const std::vector<std::string>& options = {});
 /// A new array that the kernel, whose arrays are all raw, fills: one element of work for each of its elements, or
 /// `size` of them.
 Array filled_by(const ElementwiseKernel& kernel, std::vector<Argument> arguments, const Dims& shape, Dtype dtype,

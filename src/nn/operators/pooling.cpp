@@ -20,7 +20,7 @@ Results max_pool(const Call& call) {
   const Array x = call[0].contiguous();
   const Window window = pooling_window(call, x);
   const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
-  const std::string type = info(x.dtype()).c_type, head = window.text(std::max(count(shape), x.size()));
+  const std::string type = info(x.dtype()).c_type;
   const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
   if (!call.wants(1)) {
     // Margins narrower than the window leave each window some element.
@@ -29,48 +29,45 @@ Results max_pool(const Call& call) {
       has_element &= window.before[axis] < window.kernel[axis] &&
                      (window.out[axis] - 1) * window.stride[axis] - window.before[axis] < window.in[axis];
     }
-    const std::string value = has_element ? "largest_at_edges<" + type + ", Index>(window, x, Index(i))"
-                                          : "largest<" + type + ", Index>(window, x, Index(i), " + least + ", nullptr)";
-    const auto& kernel = kernel_of("windows", typed(x), typed_result(x), head + "y[i] = " + value + ";", "max_pool");
-    return {filled_by(kernel, {x}, shape, x.dtype(), x.device())};
+    const std::string value = has_element ? "largest_at_edges<" + type + ", Index>(window, x, to)"
+                                          : "largest<" + type + ", Index>(window, x, to, " + least + ", nullptr)";
+    return {window.fill({"max_pool", typed(x), typed_result(x), "y[at] = " + value + ";"}, {x}, shape)};
   }
   // storage_order 1: the first spatial axis is the fastest in the indices.
   std::string place = "place";
   if (call.integer("storage_order", 0)) {
     place =
-        "place / window.in_size() * window.in_size() + (at.at[2] * window.in[1] + at.at[1]) * window.in[0] + at.at[0]";
-    if (window.rank < 3) place = "place / window.in_size() * window.in_size() + at.at[2] * window.in[1] + at.at[1]";
+        "place / window.in_size() * window.in_size() + (from.at[2] * window.in[1] + from.at[1]) * window.in[0] + "
+        "from.at[0]";
+    if (window.rank < 3) place = "place / window.in_size() * window.in_size() + from.at[2] * window.in[1] + from.at[1]";
   }
   const Array indices = Array::empty(shape, Dtype::int64, x.device());
-  const auto& kernel =
-      kernel_of("windows", typed(x), "raw int64 places, " + typed_result(x),
-                head + "Index place = 0; y[i] = largest<" + type + ", Index>(window, x, Index(i), " + least +
-                    ", &place); const auto at = place_in(place % window.in_size(), window.in); places[i] = " + place +
-                    "; (void)at;",
-                "max_pool_indices");
-  const Array y = filled_by(kernel, {x, indices}, shape, x.dtype(), x.device());
+  const Array y = window.fill(
+      {"max_pool_indices", typed(x), "raw int64 places, " + typed_result(x),
+       "Index place = 0; y[at] = largest<" + type + ", Index>(window, x, to, " + least +
+           ", &place); const auto from = place_in(place, window.in); places[at] = " + place + "; (void)from;"},
+      {x, indices}, shape);
   return {y, indices};
 }
 
-/// A pooling of floats by a text of `window`, x and i.
+/// A pooling of floats by a text of `window`, x and the place `to`.
 Results float_pool(const Call& call, const std::string& body, const char* kernel_name) {
   const Array x = call[0].astype(compute_dtype(call[0].dtype()), false).contiguous();
   const Window window = pooling_window(call, x);
   const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
-  const auto& kernel = kernel_of(
-      "windows", typed(x), typed_result(x),
-      window.text(std::max(count(shape), x.size())) + "using T = " + info(x.dtype()).c_type + "; y[i] = " + body + ";",
-      kernel_name);
-  return {filled_by(kernel, {x}, shape, x.dtype(), x.device()).astype(call[0].dtype(), false)};
+  const Array y = window.fill({kernel_name, typed(x), typed_result(x),
+                               std::string("using T = ") + info(x.dtype()).c_type + "; y[at] = " + body + ";"},
+                              {x}, shape);
+  return {y.astype(call[0].dtype(), false)};
 }
 
 Results average_pool(const Call& call) {
   const char* const with_margins = call.integer("count_include_pad", 0) ? "true" : "false";
-  return float_pool(call, std::string("mean_of_window<T>(window, x, Index(i), ") + with_margins + ")", "average_pool");
+  return float_pool(call, std::string("mean_of_window<T>(window, x, to, ") + with_margins + ")", "average_pool");
 }
 
 Results lp_pool(const Call& call) {
-  return float_pool(call, "norm_of_window<T>(window, x, Index(i), T(" + std::to_string(call.integer("p", 2)) + "))",
+  return float_pool(call, "norm_of_window<T>(window, x, to, T(" + std::to_string(call.integer("p", 2)) + "))",
                     "lp_pool");
 }
 

@@ -2,16 +2,28 @@
 
 #include <cstdlib>
 
+#include "core/device.h"
 #include "nn/files/input.h"
 
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kMost = 1 << 30;                 ///< of an attribute, so that extents do not overflow
+constexpr int64_t kMost = 1 << 30;  ///< of an attribute, so that extents do not overflow
+/// Rows of as many elements are units of work. Results whose extents are all smaller than the second number have
+/// kernels of their own.
+constexpr int64_t kLongRow = 12, kMostConstant = 48;
 constexpr int64_t kMostExtent = int64_t{1} << 31;  ///< of an axis
 
 std::string list_text(const Spatial& values) {
   return "{" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " + std::to_string(values[2]) + "}";
+}
+
+/// What Divisor of nn/kernels/windows.h multiplies by, for indices below 2 ** 31.
+int64_t divisor_factor(int64_t number) {
+  int bits = 0;
+  while ((int64_t{1} << bits) < number) ++bits;
+  const int64_t shift = 31 + bits;
+  return ((int64_t{1} << shift) / std::max<int64_t>(number, 1) + 1) | shift << 32;
 }
 
 /// Attributes of which each has a number for each spatial axis.
@@ -102,22 +114,75 @@ Dims Window::shape(int64_t images, int64_t channels, const Spatial& extents) con
   return shape;
 }
 
-std::string Window::text(int64_t elements) const {
-  bool is_small = elements < kMost && taps() < double{kMost};
+Window::Texts Window::texts(bool fills_input, bool is_small, bool is_constant) const {
+  const std::string type = is_small ? "int32" : "int64";
+  Texts texts{
+      {}, std::string("using namespace iruka::nn; using Index = ") + (is_small ? "int" : "int64_t") + ";\n", {}};
+  /// Three numbers as arguments; those of axes that the array lacks, or all of them, are constants.
+  const auto list = [&](const char* name, const Spatial& values, const std::string& number_type) {
+    std::string text;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      std::string number = std::to_string(values[axis]);
+      if (axis >= static_cast<size_t>(3 - rank) && !is_constant) {
+        number = std::string(name) + std::to_string(axis);
+        texts.parameters += (texts.parameters.empty() ? "" : ", ") + number_type + " " + number;
+        texts.arguments.emplace_back(values[axis]);
+      }
+      text += (axis ? ", " : "") + number;
+    }
+    return text;
+  };
+  const Spatial& filled = fills_input ? in : out;
+  Spatial factors{};
+  bool is_inside = true;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (is_small && !is_constant) factors[axis] = divisor_factor(filled[axis]);
+    const int64_t last = (out[axis] - 1) * stride[axis] - before[axis] + (kernel[axis] - 1) * dilation[axis];
+    is_inside &= before[axis] <= 0 && last < in[axis];
+  }
+  const std::string ins = list("in", in, type), befores = list("before", before, type),
+                    behinds = list("behind", behind, type), outs = list("out", out, type);
+  list("factor", factors, "int64");
+  const std::string kind = is_constant ? "constexpr " : "const ";
+  texts.head += kind + "Window<Index> window{" + std::to_string(rank) + ", {" + ins + "}, " + list_text(kernel) + ", " +
+                list_text(stride) + ", " + list_text(dilation) + ", {" + befores + "}, {" + behinds + "}, {" + outs +
+                "}, " + (is_inside ? "true" : "false") + ", {";
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const std::string number = std::to_string(axis);
+    texts.head += is_constant || axis < static_cast<size_t>(3 - rank)
+                      ? "{" + std::to_string(filled[axis]) + ", 0}, "
+                      : "{" + std::string(fills_input ? "in" : "out") + number + ", factor" + number + "}, ";
+  }
+  texts.head += "}};\n";
+  return texts;
+}
+
+Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments, const Dims& shape) const {
+  bool is_small = taps() < double{kMost};
+  int64_t elements = count(shape);
+  for (const Array& array : arguments) elements = std::max(elements, array.size());
+  is_small &= elements < kMost;
   for (size_t axis = 0; axis < 3; ++axis) {  // places within margins count, too
     const int64_t reach = kernel[axis] * dilation[axis], steps = out[axis] * stride[axis];
     is_small &= in[axis] + std::abs(before[axis]) + std::abs(behind[axis]) + reach + steps < kMost;
   }
-  std::string text = std::string("using namespace iruka::nn; using Index = ") + (is_small ? "int" : "int64_t") +
-                     "; constexpr Window<Index> window{";
-  for (const Spatial* values : {&in, &kernel, &stride, &dilation, &before, &behind, &out})
-    text += list_text(*values) + ",";
-  bool is_inside = true;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const int64_t last = (out[axis] - 1) * stride[axis] - before[axis] + (kernel[axis] - 1) * dilation[axis];
-    is_inside &= before[axis] <= 0 && last < in[axis];
-  }
-  return text + (is_inside ? " true" : " false") + "};\n";
+  Device& device = arguments[0].device();
+  const Spatial& filled = made.fills_input ? in : out;
+  // Vectors of a host follow rows, which pays if they are long. Short ones need divisions by constants: there are few
+  // of them, so that the kernels are few, too. A GPU's threads each compute one element.
+  const bool is_host = device.target().is_host, is_constant = is_host && std::ranges::max(filled) < kMostConstant;
+  const bool has_rows = is_host && !is_constant && filled[2] >= kLongRow;
+  Texts texts = this->texts(made.fills_input, is_small, is_constant);
+  const std::string body =
+      has_rows ? "for_row(window, Index(i), [&](const Place<Index>& to, Index at) __attribute__((always_inline)) {" +
+                     made.body + "});"
+               : "const Index at = Index(i); const Place<Index> to = place_of(window, at);" + made.body;
+  const auto& kernel = kernel_of("windows", texts.parameters + (texts.parameters.empty() ? "" : ", ") + made.inputs,
+                                 made.results, texts.head + body, made.name,
+                                 has_rows ? std::vector<std::string>{"--lanes=1"} : std::vector<std::string>());
+  texts.arguments.insert(texts.arguments.end(), arguments.begin(), arguments.end());
+  return filled_by(kernel, std::move(texts.arguments), shape, arguments[0].dtype(), device,
+                   has_rows ? std::optional(count(shape) / filled[2]) : std::nullopt);
 }
 
 Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& kernel) {

@@ -11,6 +11,15 @@ namespace iruka::nn {
 /// Extents of three spatial axes; those that an array lacks are first, and of extent 1.
 using Spatial = std::array<int64_t, 3>;
 
+/// The parts of a kernel from nn/kernels/windows.h. Its body computes the element `at` of the result,
+/// the place `to`, with `window`, the type Index and the arrays.
+struct WindowKernel {
+  const char* name;
+  std::string inputs, results;  ///< its arrays, all raw; the last result is the one that fill() makes
+  std::string body;
+  bool fills_input = false;  ///< whether an element of the result is a place of the window's input
+};
+
 struct Window {
   int rank = 0;  ///< spatial axes of the array
   Spatial in{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{}, behind{}, out{1, 1, 1};
@@ -28,8 +37,16 @@ struct Window {
   bool is_pointwise() const {
     return kernel_size() == 1 && in == out && before == Spatial{} && stride == Spatial{1, 1, 1};
   }
-  /// Statements that declare `window` and the type Index, for up to `elements` indices.
-  std::string text(int64_t elements) const;
+  /// A new array in C order, of (images, channels) and the spatial extents `out`, or `in`, that a kernel fills. Its
+  /// text depends on what belongs to the network, and not on extents of arrays, except small ones on a host.
+  Array fill(const WindowKernel& kernel, const std::vector<Array>& arguments, const Dims& shape) const;
+
+ private:
+  struct Texts {
+    std::string parameters, head;  ///< statements that declare `window` and the type Index
+    std::vector<Argument> arguments;
+  };
+  Texts texts(bool fills_input, bool is_small, bool is_constant) const;
 };
 
 /// The window of attributes over x, (N, C, ...) of one to three spatial axes. Raises ValueError for attributes that do
