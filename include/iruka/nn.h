@@ -230,7 +230,8 @@ class IRUKA_API Model {
   }
   /// Runs twice and tells what each node did.
   std::vector<ModelStep> report(std::span<const Array> inputs) const;
-  /// What keeps the model from running as fast as it could on the device, and what to install; empty where nothing does.
+  /// What keeps the model from running as fast as it could on the device, and what to install; empty where nothing
+  /// does.
   std::string note() const;
   /// A table of the nodes, the shapes that the file gives and the numbers of parameters, and note().
   std::string to_string() const;
@@ -243,8 +244,8 @@ class IRUKA_API Model {
 };
 
 /// The model in an ONNX file (operator sets 7 to 28) or an archive of torch.export.save(), on `device` (null: the
-/// default one). Its products and convolutions have the given precision. Raises FileError for a file that cannot be read; ValueError for one that is damaged or no model, and
-/// one that names every operator that is missing.
+/// default one). Its products and convolutions have the given precision. Raises FileError for a file that cannot be
+/// read; ValueError for one that is damaged or no model, and one that names every operator that is missing.
 IRUKA_API Model load_model(const std::string& path, Device* device = nullptr, Precision precision = Precision::float32);
 /// The same of a file's bytes.
 IRUKA_API Model load_model(std::span<const uint8_t> bytes, Device* device = nullptr,

@@ -212,8 +212,7 @@ std::string Model::to_string() const {
   }
   rows.push_back({"", "on " + device().name(), "", std::to_string(total)});
   const std::string problem = note();
-  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) +
-         (problem.empty() ? "" : "\n  " + problem);
+  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
 }
 
 Model model_of(Graph graph, Device& device, Precision precision, const std::string& where) {

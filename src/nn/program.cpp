@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "core/device.h"
-#include "nn/files/input.h"
 #include "nn/channels_last.h"
+#include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/library_convolution.h"
 #include "nn/simplify.h"

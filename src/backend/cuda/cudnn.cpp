@@ -183,9 +183,7 @@ class Described {
   void set(Name name, Type type, const T& value) {
     set(name, type, 1, &value);
   }
-  void set(Name name, const std::vector<int64_t>& values) {
-    set(name, Type::int64, std::ssize(values), values.data());
-  }
+  void set(Name name, const std::vector<int64_t>& values) { set(name, Type::int64, std::ssize(values), values.data()); }
   void set(Name name, const Described& value) { set(name, Type::descriptor, value.get()); }
   /// Sets what newer versions may no longer know.
   template <class T>
@@ -292,8 +290,8 @@ class GraphWriter {
   /// The next operation's result: the last one's has memory, the others are virtual.
   const Described& next_result() {
     const bool is_last = --left_ == 0;
-    const auto name = is_last ? TensorName::result
-                              : static_cast<TensorName>(static_cast<int64_t>(TensorName::first_virtual) + left_);
+    const auto name =
+        is_last ? TensorName::result : static_cast<TensorName>(static_cast<int64_t>(TensorName::first_virtual) + left_);
     return tensor(name, shape_of(job_.outputs, results()), !is_last);
   }
 

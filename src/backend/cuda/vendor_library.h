@@ -13,7 +13,7 @@ class VendorLibrary {
  public:
   /// What sets a library apart from most.
   struct Traits {
-    const char* package_13 = "";              ///< the end of its package's name for CUDA 13
+    const char* package_13 = "";               ///< the end of its package's name for CUDA 13
     const char* product = "the CUDA toolkit";  ///< what else it is a part of
     /// It loads libraries of its own version by name. One that the process has loaded is taken, because those of two
     /// versions would meet.

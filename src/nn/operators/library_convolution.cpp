@@ -51,8 +51,8 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   };
   const Array images = ordered(x), factors = ordered(weights), added = ordered(residual);
   const Array numbers = bias.valid() ? bias.contiguous() : bias;
-  const Array result = job.is_channels_last ? empty_channels_last(shape, job.dtype, device)
-                                            : Array::empty(shape, job.dtype, device);
+  const Array result =
+      job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
   job.images = x.shape(0), job.groups = groups, job.channels = x.shape(1), job.outputs = outputs;
   job.in = window.in, job.out = window.out, job.kernel = window.kernel;
   job.stride = window.stride, job.dilation = window.dilation;
