@@ -1,4 +1,4 @@
-"""Convolutions with what is fused behind them, of arrays in any order, on every device, against float64 sums of NumPy."""
+"""Convolutions, what is fused behind them, and arrays in any order on every device, against float64 sums of NumPy."""
 
 import numpy as np
 import pytest
