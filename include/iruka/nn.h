@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/precision.h"
 #include "iruka/report.h"
 
 namespace iruka::nn {
@@ -140,6 +141,7 @@ struct MapOptions {
   const Array* out = nullptr;  ///< of the result's shape, and a dtype that the network's may be cast to
   /// Is called after each part of the points with the number that were given to the device and the number of all.
   std::function<void(int64_t done, int64_t all)> progress{};
+  Precision precision = Precision::float32;  ///< of the products of networks that run layer by layer
 };
 
 /// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in
@@ -214,6 +216,7 @@ class IRUKA_API Model {
   std::span<const ModelTensor> inputs() const;
   std::span<const ModelTensor> outputs() const;
   Device& device() const;
+  Precision precision() const;
 
   /// The outputs for inputs in the order of inputs(), which lie on device(). Raises TypeError for another number of
   /// inputs or dtype, ShapeError for another shape, ValueError for an array on another device, and what an operator
@@ -227,7 +230,10 @@ class IRUKA_API Model {
   }
   /// Runs twice and tells what each node did.
   std::vector<ModelStep> report(std::span<const Array> inputs) const;
-  /// A table of the nodes, the shapes that the file gives and the numbers of parameters.
+  /// What keeps the model from running as fast as it could on the device, and what to install; empty where nothing
+  /// does.
+  std::string note() const;
+  /// A table of the nodes, the shapes that the file gives and the numbers of parameters, and note().
   std::string to_string() const;
 
   struct State;
@@ -238,10 +244,11 @@ class IRUKA_API Model {
 };
 
 /// The model in an ONNX file (operator sets 7 to 28) or an archive of torch.export.save(), on `device` (null: the
-/// default one). Raises FileError for a file that cannot be read; ValueError for one that is damaged or no model, and
-/// one that names every operator that is missing.
-IRUKA_API Model load_model(const std::string& path, Device* device = nullptr);
+/// default one). Its products and convolutions have the given precision. Raises FileError for a file that cannot be
+/// read; ValueError for one that is damaged or no model, and one that names every operator that is missing.
+IRUKA_API Model load_model(const std::string& path, Device* device = nullptr, Precision precision = Precision::float32);
 /// The same of a file's bytes.
-IRUKA_API Model load_model(std::span<const uint8_t> bytes, Device* device = nullptr);
+IRUKA_API Model load_model(std::span<const uint8_t> bytes, Device* device = nullptr,
+                           Precision precision = Precision::float32);
 
 }  // namespace iruka::nn

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,7 +85,7 @@ nn::Attribute attribute_of(nb::handle value) {
 
 /// A model of nodes (operator, domain, inputs, outputs, attributes) and arrays by name.
 nn::Model made(const nb::list& nodes, const nb::dict& arrays, const std::vector<std::string>& inputs,
-               const std::vector<std::string>& outputs, nb::handle device) {
+               const std::vector<std::string>& outputs, nb::handle device, const std::string& precision) {
   nn::Graph graph;
   for (const std::string& name : inputs) graph.inputs.push_back({name, {}, {}});
   for (const std::string& name : outputs) graph.outputs.push_back({name, {}, {}});
@@ -102,21 +103,34 @@ nn::Model made(const nb::list& nodes, const nb::dict& arrays, const std::vector<
     }
   }
   Device& place = to_device(device, "device");
-  return without_gil([&] { return nn::model_of(std::move(graph), place, "nn.Module"); });
+  const Precision wanted = to_precision(precision, "nn.Module");
+  return without_gil([&] { return nn::model_of(std::move(graph), place, wanted, "nn.Module"); });
 }
 
+constexpr const char* kPrecisions[] = {"float32", "tf32"};  // in the order of Precision
+
 }  // namespace
+
+Precision to_precision(const std::string& name, const char* function) {
+  const auto found = std::ranges::find(kPrecisions, name);
+  if (found == std::end(kPrecisions))
+    throw ValueError(std::string(function) + ": precision must be 'float32' or 'tf32', not '" + name + "'");
+  return static_cast<Precision>(found - std::begin(kPrecisions));
+}
 
 void bind_model(nb::module_& module) {
   nb::class_<nn::Model>(module, "Model", "A graph of operators on a device; iruka.nn.Model takes arguments by name.")
       .def_prop_ro("inputs", [](const nn::Model& model) { return tensor_tuple(model.inputs()); })
       .def_prop_ro("outputs", [](const nn::Model& model) { return tensor_tuple(model.outputs()); })
       .def_prop_ro("device", [](const nn::Model& model) { return PyDevice{&model.device()}; })
+      .def_prop_ro("precision",
+                   [](const nn::Model& model) { return kPrecisions[static_cast<size_t>(model.precision())]; })
+      .def_prop_ro("note", &nn::Model::note)
       .def("run", run, nb::arg("inputs"))
       .def("report", report, nb::arg("inputs"))
       .def("table", &nn::Model::to_string);
   module.def("model", made, nb::arg("nodes"), nb::arg("arrays"), nb::arg("inputs"), nb::arg("outputs"),
-             nb::arg("device").none());
+             nb::arg("device").none(), nb::arg("precision"));
 }
 
 }  // namespace iruka::python

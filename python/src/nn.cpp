@@ -1,5 +1,7 @@
 #include "iruka/nn.h"
 
+#include <nanobind/stl/string.h>
+
 #include "buffer_bytes.h"
 #include "convert.h"
 #include "device.h"
@@ -45,9 +47,9 @@ nb::object converted(const nn::Value& value) {
 }
 
 /// A model of a file with a graph, else the weights.
-nb::object loaded(const nn::Input& input, Device& device) {
+nb::object loaded(const nn::Input& input, Device& device, Precision precision) {
   if (nn::has_graph(nn::format_of(input))) {
-    return nb::cast(without_gil([&] { return nn::read_model(input, device); }));
+    return nb::cast(without_gil([&] { return nn::read_model(input, device, precision); }));
   }
   return converted(without_gil([&] { return nn::to_device(nn::read_weights(input), device); }));
 }
@@ -59,20 +61,22 @@ void bind_nn(nb::module_& parent) {
       parent.def_submodule("_nn", "Readers of files, and networks as kernels; iruka.nn gives them defaults.");
   module.def(
       "load_file",
-      [](const nb::bytes& path, nb::handle device_like) {
+      [](const nb::bytes& path, nb::handle device_like, const std::string& precision) {
         const std::string name(path.c_str(), path.size());  // what os.fsencode gave: it need not be UTF-8
         Device& device = to_device(device_like, "device");
-        return loaded(without_gil([&] { return nn::Input::from_file(kFunction, name); }), device);
+        const Precision wanted = to_precision(precision, kFunction);
+        return loaded(without_gil([&] { return nn::Input::from_file(kFunction, name); }), device, wanted);
       },
-      nb::arg("path"), nb::arg("device").none());
+      nb::arg("path"), nb::arg("device").none(), nb::arg("precision"));
   module.def(
       "load_bytes",
-      [](nb::handle data, nb::handle device_like) {
+      [](nb::handle data, nb::handle device_like, const std::string& precision) {
         const BufferBytes bytes(data);
         Device& device = to_device(device_like, "device");
-        return loaded(without_gil([&] { return nn::Input::from_bytes(kFunction, bytes.span()); }), device);
+        const Precision wanted = to_precision(precision, kFunction);
+        return loaded(without_gil([&] { return nn::Input::from_bytes(kFunction, bytes.span()); }), device, wanted);
       },
-      nb::arg("data"), nb::arg("device").none());
+      nb::arg("data"), nb::arg("device").none(), nb::arg("precision"));
   bind_perceptron(module);
   bind_model(module);
 }

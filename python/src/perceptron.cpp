@@ -9,6 +9,7 @@
 #include "device.h"
 #include "interop.h"
 #include "iruka/nn.h"
+#include "model.h"
 
 namespace iruka::python {
 
@@ -51,10 +52,12 @@ Array points_of(const nn::Perceptron& network, nb::handle x) {
   return as_array(x, network.device());
 }
 
-nb::object map(const nn::Perceptron& network, nb::handle x, int64_t axis, nb::handle out, nb::handle progress) {
+nb::object map(const nn::Perceptron& network, nb::handle x, int64_t axis, nb::handle out, nb::handle progress,
+               const std::string& precision) {
   const Array points = points_of(network, x);
   Array target = optional_array(out);
   nn::MapOptions options;
+  options.precision = to_precision(precision, "nn.Module");
   if (target.valid()) options.out = &target;
   if (!progress.is_none())
     options.progress = [progress](int64_t done, int64_t all) {
@@ -84,7 +87,8 @@ void bind_perceptron(nb::module_& module) {
       .def_prop_ro("dtype", [](const nn::Perceptron& network) { return dtype_object(network.dtype()); })
       .def_prop_ro("is_one_kernel", &nn::Perceptron::is_one_kernel)
       .def_prop_ro("device", [](const nn::Perceptron& network) { return PyDevice{&network.device()}; })
-      .def("map", map, nb::arg("x"), nb::arg("axis"), nb::arg("out").none(), nb::arg("progress").none())
+      .def("map", map, nb::arg("x"), nb::arg("axis"), nb::arg("out").none(), nb::arg("progress").none(),
+           nb::arg("precision"))
       .def("as_function", function_of, nb::arg("name"))
       .def(
           "report",

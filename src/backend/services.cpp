@@ -4,8 +4,10 @@
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cuda/cuda_device.h"
+#include "backend/cuda/cudnn.h"
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/cusolver.h"
+#include "core/convolutions.h"
 #include "core/fourier.h"
 #include "core/front_end.h"
 #include "core/linear_algebra.h"
@@ -41,6 +43,10 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
     "Fourier transforms",
     {[](Device&) -> FourierLibrary& { return cpu_backend::fourier(); },
      [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
+
+const Implementations<Convolutions> Convolutions::implementations{
+    "convolutions",
+    {nullptr, [](Device& device) -> Convolutions& { return cuda_backend::cuda_convolutions(as_cuda(device)); }}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
 

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "core/device.h"
+#include "core/precision.h"
 #include "nn/files/graph_file.h"
 #include "nn/fusion.h"
+#include "nn/library_convolution.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
 #include "nn/vector_convolution.h"
@@ -14,11 +16,13 @@
 namespace iruka::nn {
 
 struct Model::State {
-  State(const Graph& graph, Device& device) : program(graph, graph.opsets, device) {
+  State(const Graph& graph, Device& device, Precision wanted)
+      : program(graph, graph.opsets, device), precision(wanted) {
     program.collect_constants(constants);
   }
 
   Program program;
+  Precision precision;
   std::set<const Buffer*> constants;  ///< which no output may share
   std::vector<ModelTensor> inputs, outputs;
 };
@@ -119,16 +123,16 @@ std::string op_text(const Graph& graph, const Node& node) {
   const auto found = node.attributes.find("kernel_shape");
   const auto* given = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
   std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
-  const bool is_vector = is_vector_convolution(node);
-  if (kernel.empty() && (is_vector || node.op.starts_with("Conv")) && node.inputs.size() > 1) {
+  const bool is_joined = is_vector_convolution(node) || is_library_convolution(node);
+  if (kernel.empty() && (is_joined || node.op.starts_with("Conv")) && node.inputs.size() > 1) {
     const auto weight = graph.initializers.find(node.inputs[1]);
     if (weight != graph.initializers.end() && weight->second.ndim() > 2) {
       kernel.assign(weight->second.shape().begin() + 2, weight->second.shape().end());
     }
   }
-  std::string text = is_vector ? "Conv" : node.op;
+  std::string text = is_joined ? "Conv" : node.op;
   for (size_t k = 0; k < kernel.size(); ++k) text += (k ? "x" : " ") + std::to_string(kernel[k]);
-  return is_vector ? text + shortened(vector_convolution_text(node)) : text;
+  return is_joined ? text + shortened(vector_convolution_text(node)) : text;
 }
 
 std::string table_of(const std::vector<std::vector<std::string>>& rows) {
@@ -158,7 +162,12 @@ std::span<const ModelTensor> Model::inputs() const { return state_->inputs; }
 std::span<const ModelTensor> Model::outputs() const { return state_->outputs; }
 Device& Model::device() const { return state_->program.device(); }
 
+Precision Model::precision() const { return state_->precision; }
+
+std::string Model::note() const { return library_convolution_note(state_->program.graph(), device()); }
+
 std::vector<Array> Model::run(std::span<const Array> inputs) const {
+  const PrecisionScope scope(state_->precision);
   return own_outputs(*state_, inputs, state_->program.run(checked(*state_, inputs)));
 }
 
@@ -172,6 +181,7 @@ std::vector<ModelStep> Model::report(std::span<const Array> inputs) const {
   };
   const StepListener second = [&](const StepTime& step) { steps[warm++].warm_ms = step.milliseconds; };
   const std::vector<Array> arrays = checked(*state_, inputs);
+  const PrecisionScope scope(state_->precision);
   state_->program.run(arrays, &first);
   state_->program.run(arrays, &second);
   return steps;
@@ -190,6 +200,7 @@ std::string Model::to_string() const {
   for (const Node& node : graph.nodes) {
     int64_t parameters = 0;
     for (const std::string& input : node.inputs) {
+      if (is_library_convolution(node) && &input == &node.inputs[2]) continue;  // the same numbers again
       const auto found = graph.initializers.find(input);
       if (found != graph.initializers.end() && is_inexact(found->second.dtype()) && counted.insert(input).second)
         parameters += found->second.size();
@@ -199,25 +210,29 @@ std::string Model::to_string() const {
     rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
   }
   rows.push_back({"", "on " + device().name(), "", std::to_string(total)});
-  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows);
+  const std::string problem = note();
+  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
 }
 
-Model model_of(Graph graph, Device& device, const std::string& where) {
+Model model_of(Graph graph, Device& device, Precision precision, const std::string& where) {
   graph = simplified(std::move(graph), where);
   use_vector_convolutions(graph, device);
-  auto state = std::make_shared<Model::State>(graph, device);
+  use_library_convolutions(graph, device, precision);
+  auto state = std::make_shared<Model::State>(graph, device, precision);
   for (const TensorInfo& input : state->program.graph().inputs) state->inputs.push_back(tensor_of(input));
   for (const TensorInfo& output : state->program.graph().outputs) state->outputs.push_back(tensor_of(output));
   return Model(std::move(state));
 }
 
-Model read_model(const Input& input, Device& device) { return model_of(read_graph(input), device, input.where()); }
-
-Model load_model(const std::string& path, Device* device) {
-  return model_of(load_graph("load_model", path), device ? *device : default_device(), "load_model");
+Model read_model(const Input& input, Device& device, Precision precision) {
+  return model_of(read_graph(input), device, precision, input.where());
 }
-Model load_model(std::span<const uint8_t> bytes, Device* device) {
-  return model_of(load_graph("load_model", bytes), device ? *device : default_device(), "load_model");
+
+Model load_model(const std::string& path, Device* device, Precision precision) {
+  return model_of(load_graph("load_model", path), device ? *device : default_device(), precision, "load_model");
+}
+Model load_model(std::span<const uint8_t> bytes, Device* device, Precision precision) {
+  return model_of(load_graph("load_model", bytes), device ? *device : default_device(), precision, "load_model");
 }
 
 }  // namespace iruka::nn

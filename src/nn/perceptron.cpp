@@ -4,6 +4,7 @@
 
 #include "core/device.h"
 #include "core/layout.h"
+#include "core/precision.h"
 #include "iruka/nn.h"
 #include "jit/grammar.h"
 #include "nn/layered.h"
@@ -157,6 +158,7 @@ Device& Perceptron::device() const { return *state_->plan.device; }
 bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
 
 Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) const {
+  const PrecisionScope scope(options.precision);
   const State& state = *state_;
   const Plan& plan = state.plan;
   const int at = checked_axis(plan, x, axis);

@@ -4,8 +4,10 @@
 #include <chrono>
 
 #include "core/device.h"
+#include "nn/channels_last.h"
 #include "nn/files/input.h"
 #include "nn/fusion.h"
+#include "nn/library_convolution.h"
 #include "nn/simplify.h"
 #include "nn/vector_convolution.h"
 #include "ops/device_scope.h"
@@ -50,7 +52,14 @@ int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
 Run run_of(const Node& node) {
   if (is_fused(node)) return fused_run(node);
   if (is_vector_convolution(node)) return vector_convolution_run(node);
+  if (is_library_convolution(node)) return library_convolution_run(node);
   return find_operator(node.op)->run;
+}
+
+/// A copy on the device, with the order of axes in memory that weights of convolutions have.
+Array on_device(const Array& array, Device& device) {
+  const bool is_kept = !array.is_c_contiguous() && is_channels_last(array);
+  return is_kept ? channels_in_front(channels_behind(array).to_device(device)) : array.to_device(device);
 }
 
 }  // namespace
@@ -80,7 +89,7 @@ Program::Program(Graph graph, const std::map<std::string, int64_t>& opsets, Devi
   std::map<std::string, int> numbers;
   for (const auto& [name, array] : graph_.initializers) {
     numbers.emplace(name, static_cast<int>(constants_.size()));
-    constants_.push_back({array, array.to_device(device)});
+    constants_.push_back({array, on_device(array, device)});
   }
   value_count_ = static_cast<int>(constants_.size());
   for (const TensorInfo& input : graph_.inputs) numbers[input.name] = value_count_++;

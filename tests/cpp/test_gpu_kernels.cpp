@@ -198,7 +198,7 @@ TEST_F(GpuKernels, TooManyBytesOfArgumentsAreAnError) {
   } catch (const ValueError& error) {
     EXPECT_STREQ(error.what(),
                  "kernel 'many': its arguments take 4240 bytes, emulated takes at most 4080: give fewer "
-                 "arrays, or arrays with fewer axes");
+                 "arrays, arrays with fewer axes, or raw ones in place of those by value");
   }
   EXPECT_EQ(emulated_cuda().compiled, before);
 }

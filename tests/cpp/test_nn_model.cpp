@@ -27,7 +27,9 @@ Graph graph_of(std::vector<Node> nodes, std::vector<std::string> inputs, std::ve
   return graph;
 }
 
-Model model_of(Graph graph) { return iruka::nn::model_of(std::move(graph), iruka::default_device(), "test"); }
+Model model_of(Graph graph) {
+  return iruka::nn::model_of(std::move(graph), iruka::default_device(), iruka::Precision::float32, "test");
+}
 
 Array numbers(std::initializer_list<float> values) { return Array::from(values).to_device(iruka::default_device()); }
 

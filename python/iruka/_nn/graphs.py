@@ -34,9 +34,9 @@ class GraphBuilder:
         """The output of a new node with one."""
         return self.nodes_of(operator, *inputs, outputs=1, domain=domain, **attributes)[0]
 
-    def model(self, inputs: list[str], outputs: list[str], device) -> Model:
+    def model(self, inputs: list[str], outputs: list[str], device, precision: str) -> Model:
         """What runs the graph."""
-        return Model(_core._nn.model(self.nodes, self.arrays, inputs, outputs, device))
+        return Model(_core._nn.model(self.nodes, self.arrays, inputs, outputs, device, precision))
 
 
 def emit(graph: GraphBuilder, leaf, x: str, rank: int) -> tuple[str, int]:
@@ -89,7 +89,7 @@ _ACTIVATIONS = {
 }
 
 
-def model_of(leaves: list, rank: int, device) -> Model:
+def model_of(leaves: list, rank: int, device, precision: str) -> Model:
     """Layers one after the other, for an input of so many axes."""
     graph = GraphBuilder()
     value = "x"
@@ -97,4 +97,4 @@ def model_of(leaves: list, rank: int, device) -> Model:
         if not hasattr(leaf, "emit") and leaf.role not in ("linear", "activation", "identity"):
             raise TypeError(f"nn.Sequential: {type(leaf).__name__} is no layer of one input and one output")
         value, rank = emit(graph, leaf, value, rank)
-    return graph.model(["x"], [value], device)
+    return graph.model(["x"], [value], device, precision)

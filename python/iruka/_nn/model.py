@@ -29,10 +29,13 @@ class ModelStep(NamedTuple):
 
 
 class ModelReport:
-    """What ran where and for how long; print it."""
+    """What ran where and for how long; print it.
 
-    def __init__(self, rows: list[ModelStep]) -> None:
-        self.rows = rows
+    note: what keeps the model from running as fast as it could on its device, or ''.
+    """
+
+    def __init__(self, rows: list[ModelStep], note: str = "") -> None:
+        self.rows, self.note = rows, note
 
     def __str__(self) -> str:
         cells = [("operators", "device", "output", "ms", "first call")]
@@ -42,12 +45,13 @@ class ModelReport:
         total = sum(row.warm for row in self.rows), sum(row.first for row in self.rows)
         cells.append(("", "", "", f"{total[0]:.3g}", f"{total[1]:.3g}"))
         widths = [max(len(row[k]) for row in cells) for k in range(5)]
-        return "\n".join(
+        lines = [
             "  ".join(
                 cell.rjust(width) if k > 2 else cell.ljust(width) for k, (cell, width) in enumerate(zip(row, widths))
             )
             for row in cells
-        )
+        ]
+        return "\n".join(lines + [self.note] * bool(self.note))
 
     __repr__ = __str__
 
@@ -77,6 +81,11 @@ class Model:
         """Where the model runs."""
         return self._core.device
 
+    @property
+    def precision(self) -> str:
+        """'float32', or 'tf32' where a GPU may round the factors of products to 10 bits of mantissa."""
+        return self._core.precision
+
     def _arguments(self, args: tuple, named: dict) -> list:
         names = [tensor.name for tensor in self.inputs]
         if len(args) > len(names):
@@ -104,7 +113,8 @@ class Model:
 
     def report(self, *args, **named) -> ModelReport:
         """Runs the model twice and tells what each node did, where and for how long."""
-        return ModelReport([ModelStep(*row) for row in self._core.report(self._arguments(args, named))])
+        rows = [ModelStep(*row) for row in self._core.report(self._arguments(args, named))]
+        return ModelReport(rows, self._core.note)
 
     def __str__(self) -> str:
         return self._core.table()

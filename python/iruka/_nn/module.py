@@ -17,6 +17,7 @@ from .model import ModelReport
 from .network import Network, Report, note_new_structure
 
 _FLOATS = ("float32", "float64")
+_PRECISIONS = ("float32", "tf32")
 
 
 class Keys(NamedTuple):
@@ -73,6 +74,8 @@ class Module:
     role = (
         ""  # what kernels are made of: "linear", "activation", "identity" and "sequence" of those; "graph": operators
     )
+
+    _precision = "float32"  # of products on a GPU
 
     def __init__(self) -> None:
         self._children: dict[str, Module] = {}
@@ -158,8 +161,11 @@ class Module:
                     module._set(name, as_parameter(state_dict[key], array.dtype, array.device))
         return Keys(missing, unexpected)
 
-    def to(self, *args, device=None, dtype=None):
-        """Moves all parameters to a device and casts them to float32 or float64; returns this module."""
+    def to(self, *args, device=None, dtype=None, precision: str | None = None):
+        """Moves all parameters to a device and casts them to float32 or float64; returns this module.
+
+        precision: that of float32 products and convolutions on a GPU from now on, 'float32' or 'tf32' (see nn.load).
+        """
         for each in args:
             if isinstance(each, _core.Device) or (isinstance(each, (str, int)) and _is_device(each)):
                 device = each
@@ -167,8 +173,14 @@ class Module:
                 dtype = each
         if dtype is not None and numpy.dtype(dtype).name not in _FLOATS:
             raise TypeError(f"nn.Module.to: parameters are float32 or float64, not {numpy.dtype(dtype).name}")
+        if precision is not None and precision not in _PRECISIONS:
+            raise ValueError(f"nn.Module.to: precision must be 'float32' or 'tf32', not {precision!r}")
         place = None if device is None else _core.device(device) if isinstance(device, str) else device
         for module in self.modules():
+            if precision is not None:
+                module._precision = precision
+            if device is None and dtype is None:
+                continue
             for name, array in list(module._parameters.items()):
                 changed = as_parameter(array, dtype or array.dtype, array.device if place is None else place)
                 module._set(name, changed)

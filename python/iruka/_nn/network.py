@@ -127,15 +127,17 @@ class Network:
 
     def _run(self, part: Part, place: int, x: ndarray, axis: int, out, progress) -> ndarray:
         """One part along an axis."""
+        precision = self._module._precision
         if any(leaf.role == "linear" for leaf in part.leaves):
-            return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress)
+            return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress, precision)
         dtype = "float64" if x.dtype.name == "float64" else "float32"
         if any(_needs_points(leaf) for leaf in part.leaves) and x.ndim > 0:
             network = self._perceptron(part, place, x.shape[axis], dtype, x.device)
-            made = network.map(x, axis, out, progress)
+            made = network.map(x, axis, out, progress, precision)
         else:
             network = self._perceptron(part, place, 1, dtype, x.device)
-            made = network.map(x[..., None], -1, None if out is None else out[..., None], progress)[..., 0]
+            into = None if out is None else out[..., None]
+            made = network.map(x[..., None], -1, into, progress, precision)[..., 0]
         is_narrow = x.dtype.name in ("float16", "bfloat16")
         return out if out is not None else made.astype(x.dtype) if is_narrow else made
 
@@ -191,9 +193,9 @@ class Network:
         """The layers as a graph, with the parameters of now."""
         made = self._perceptrons()
         device = self._device(x.device)
-        key = ("graph", x.ndim, device.name)
+        key = ("graph", x.ndim, device.name, self._module._precision)
         if key not in made:
-            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, device)
+            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, device, self._module._precision)
         return made[key]
 
     def map(self, a, axis: int, out, progress) -> ndarray:

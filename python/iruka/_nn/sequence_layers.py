@@ -24,12 +24,12 @@ class _GraphModule(Module):
         device = next(iter(self._parameters.values())).device
         dtype = next(iter(self._parameters.values())).dtype
         made = network._perceptrons()
-        given = tuple(array is not None for array in arrays)
+        given = (self._precision, *(array is not None for array in arrays))
         if (key, given) not in made:
             graph = GraphBuilder()
-            names = [f"x{k}" if is_given else "" for k, is_given in enumerate(given)]
+            names = [f"x{k}" if is_given else "" for k, is_given in enumerate(given[1:])]
             outputs = make(graph, names)
-            made[key, given] = graph.model([name for name in names if name], outputs, device)
+            made[key, given] = graph.model([name for name in names if name], outputs, device, self._precision)
         model: Model = made[key, given]
         inputs = [network._array(array, f"nn.{type(self).__name__}") for array in arrays if array is not None]
         inputs = [x if x.dtype.name == "bool" else x.astype(dtype, copy=False) for x in inputs]

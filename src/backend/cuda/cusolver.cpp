@@ -11,6 +11,7 @@
 
 #include "backend/cuda/vendor_library.h"
 #include "core/once.h"
+#include "core/precision.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {
@@ -174,12 +175,15 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     const bool is_double = type.compute == 70;
     const void* one = is_double ? static_cast<const void*>(&kOneDouble) : &kOneSingle;
     const void* zero = is_double ? static_cast<const void*>(&kZeroDouble) : &kZeroSingle;
-    if (p.batch == 1 && p.dtype >= Dtype::float32) return multiply_one(f, p, one, zero);
-    constexpr int kDefaultAlgorithm = -1;
-    check_status(f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data,
-                        type.type, p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride,
-                        zero, p.c, type.type, p.m, p.m * p.n, p.batch, type.compute, kDefaultAlgorithm),
-                 "cublasGemmStridedBatchedEx", device_);
+    const bool is_vector = p.m == 1 || p.n == 1;  // bound by memory
+    const bool is_tf32 = p.dtype == Dtype::float32 && thread_precision() == Precision::tf32 && !is_vector;
+    if (p.batch == 1 && p.dtype >= Dtype::float32 && !is_tf32) return multiply_one(f, p, one, zero);
+    constexpr int kDefaultAlgorithm = -1, kFastTf32 = 77;
+    check_status(
+        f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data, type.type,
+               p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride, zero, p.c, type.type,
+               p.m, p.m * p.n, p.batch, is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
+        "cublasGemmStridedBatchedEx", device_);
   }
 
   void factor_lu(Dtype dtype, int64_t n, int64_t batch, void* a, int32_t* pivots, int32_t* info) override {

@@ -7,17 +7,19 @@
 
 namespace iruka::cuda_backend {
 
-VendorLibrary::VendorLibrary(const char* name, int version_12, int version_13) {
+VendorLibrary::VendorLibrary(const char* name, int version_12, int version_13, const Traits& traits) {
   const std::string file = std::string("lib") + name + ".so.";
   std::vector<std::string> names;
   // A library of a newer major version than the driver's does not run.
   if (driver_version() >= 13000) names.push_back(file + std::to_string(version_13));
   names.push_back(file + std::to_string(version_12));
-  handle_ = open_library(names);
+  for (size_t k = 0; traits.has_parts && !handle_ && k < names.size(); ++k)
+    handle_ = dlopen(names[k].c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!handle_) handle_ = open_library(names);
   if (!handle_)
     problem_ = names.front() +
                " was not found in CUDA_PATH, in Python packages or by the system: `pip install nvidia-" + name +
-               (driver_version() >= 13000 ? "" : "-cu12") + "`, or install the CUDA toolkit";
+               (driver_version() >= 13000 ? traits.package_13 : "-cu12") + "`, or install " + traits.product;
 }
 
 void* VendorLibrary::find(const char* symbol) {

@@ -11,13 +11,25 @@ namespace iruka::cuda_backend {
 
 class VendorLibrary {
  public:
+  /// What sets a library apart from most.
+  struct Traits {
+    const char* package_13 = "";               ///< the end of its package's name for CUDA 13
+    const char* product = "the CUDA toolkit";  ///< what else it is a part of
+    /// It loads libraries of its own version by name. One that the process has loaded is taken, because those of two
+    /// versions would meet.
+    bool has_parts = false;
+  };
   /// `name` as "cublas"; `version_12` and `version_13` are the numbers of its file in CUDA 12 and 13.
-  VendorLibrary(const char* name, int version_12, int version_13);
+  VendorLibrary(const char* name, int version_12, int version_13, const Traits& traits);
+  VendorLibrary(const char* name, int version_12, int version_13)
+      : VendorLibrary(name, version_12, version_13, Traits()) {}
 
   template <class F>
   void find(F& function, const char* symbol) {
     function = reinterpret_cast<F>(find(symbol));
   }
+  /// What is missing; empty where the library and all functions were found.
+  const std::string& problem() const { return problem_; }
   /// Raises DeviceError that names what is missing.
   void check_found() const;
 

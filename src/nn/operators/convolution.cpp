@@ -4,6 +4,7 @@
 
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
+#include "nn/operators/library_convolution.h"
 #include "nn/operators/window.h"
 #include "ops/views.h"
 
@@ -22,17 +23,21 @@ struct Operands {
   int64_t groups;
 };
 
-/// Both in the dtype of computation and C order.
 Operands operands_of(const Call& call) {
-  const Dtype dtype = compute_dtype(call[0].dtype());
-  Operands operands{call[0].astype(dtype, false).contiguous(), call[1].astype(dtype, false).contiguous(),
-                    call.integer("group", 1)};
+  Operands operands{call[0], call[1], call.integer("group", 1)};
   const Array &x = operands.x, &weights = operands.weights;
   if (weights.ndim() != x.ndim()) {
     call.fail("weights of shape " + to_string(weights.shape()) + " do not fit an input of shape " +
               to_string(x.shape()));
   }
   return operands;
+}
+
+/// Both in the dtype of computation and C order.
+Operands prepared(const Operands& operands) {
+  const Dtype dtype = compute_dtype(operands.x.dtype());
+  return {operands.x.astype(dtype, false).contiguous(), operands.weights.astype(dtype, false).contiguous(),
+          operands.groups};
 }
 
 [[noreturn]] void refuse_channels(const Call& call, const Operands& operands) {
@@ -91,25 +96,40 @@ Array convolved_by_matrices(const Window& window, const Operands& operands) {
   return result;
 }
 
-Results convolution(const Call& call) {
-  const Operands operands = operands_of(call);
+/// The window of operands, which fit it.
+Window checked_window(const Call& call, const Operands& operands) {
   const auto& [x, weights, groups] = operands;
   const Window window = window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
   if (groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
     refuse_channels(call, operands);
   if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
     call.fail("kernel_shape is not that of the weights");
+  return window;
+}
+
+Results convolution(const Call& call) {
+  const Operands given = operands_of(call);
+  const Window window = checked_window(call, given);
+  if (auto made = convolved_by_library(window, false, given.x, given.weights, given.groups,
+                                       {.bias = call.has(2) ? call[2] : Array()}))
+    return {*std::move(made)};
+  const Operands operands = prepared(given);
+  const auto& [x, weights, groups] = operands;
   const bool is_narrow = groups > 1 && weights.shape(0) / groups * weights.shape(1) <= 4;
   return {with_bias(call, is_narrow ? convolved_directly(window, operands) : convolved_by_matrices(window, operands))};
 }
 
 /// Each input element adds its multiples of the kernel to the result: a product gives them, a kernel adds them up.
 Results transposed_convolution(const Call& call) {
-  const Operands operands = operands_of(call);
-  const auto& [x, weights, groups] = operands;
+  const Operands given = operands_of(call);
   const Window window =
-      transposed_window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
-  if (groups < 1 || weights.shape(0) != x.shape(1) || x.shape(1) % groups != 0) refuse_channels(call, operands);
+      transposed_window_of(call, given.x, call.integers("kernel_shape").value_or(kernel_of_weights(given.weights)));
+  if (given.groups < 1 || given.weights.shape(0) != given.x.shape(1) || given.x.shape(1) % given.groups != 0)
+    refuse_channels(call, given);
+  if (const auto made = convolved_by_library(window, true, given.x, given.weights, given.groups))
+    return {with_bias(call, *made)};
+  const Operands operands = prepared(given);
+  const auto& [x, weights, groups] = operands;
   const int64_t images = x.shape(0), inputs = x.shape(1) / groups, outputs = weights.shape(1);
   const Array matrices = weights.reshape({groups, inputs, outputs * window.kernel_size()}).swapaxes(1, 2);
   const Array columns = matmul(matrices, x.reshape({images, groups, inputs, window.out_size()})).contiguous();
@@ -128,6 +148,12 @@ constexpr Operator kRows[] = {
 };
 
 }  // namespace
+
+std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue) {
+  const Operands operands = operands_of(call);
+  return convolved_by_library(checked_window(call, operands), false, operands.x, operands.weights, operands.groups,
+                              epilogue);
+}
 
 std::span<const Operator> convolution_operators() { return kRows; }
 

@@ -1,0 +1,34 @@
+// The order of axes in memory in which the channels, axis 1, are the fastest: that of (images, ..., channels).
+#pragma once
+
+#include "iruka/array.h"
+
+namespace iruka::nn {
+
+/// The view whose last axis has the channels.
+inline Array channels_behind(const Array& x) {
+  Dims axes{0};
+  for (int axis = 2; axis < x.ndim(); ++axis) axes.push_back(axis);
+  axes.push_back(1);
+  return x.transpose(axes);
+}
+/// The inverse.
+inline Array channels_in_front(const Array& x) {
+  Dims axes{0, x.ndim() - 1};
+  for (int axis = 1; axis + 1 < x.ndim(); ++axis) axes.push_back(axis);
+  return x.transpose(axes);
+}
+
+/// Whether elements lie densely in this order. It may be C order as well, as that of one channel is.
+inline bool is_channels_last(const Array& x) { return x.ndim() > 2 && channels_behind(x).is_c_contiguous(); }
+/// A new array of this order.
+inline Array empty_channels_last(const Dims& shape, Dtype dtype, Device& device) {
+  Dims behind{shape[0]};
+  for (int axis = 2; axis < shape.size(); ++axis) behind.push_back(shape[axis]);
+  behind.push_back(shape[1]);
+  return channels_in_front(Array::empty(behind, dtype, device));
+}
+/// The array itself where it has this order, else a copy that has.
+inline Array as_channels_last(const Array& x) { return channels_in_front(channels_behind(x).contiguous()); }
+
+}  // namespace iruka::nn

@@ -1,0 +1,23 @@
+// Convolutions and the sums and Relu behind them as one call of the device's library.
+#pragma once
+
+#include "iruka/device.h"
+#include "iruka/precision.h"
+#include "nn/graph.h"
+#include "nn/operators/operator.h"
+
+namespace iruka::nn {
+
+/// Makes each convolution and the pointwise group behind it one node, where the device has a library for it and the
+/// group is a sum of the result, constant biases and at most one other array, with or without a Relu. Constant weights
+/// get the order of axes in memory that the library prefers.
+void use_library_convolutions(Graph& graph, Device& device, Precision precision);
+
+bool is_library_convolution(const Node& node);
+/// What runs such a node.
+Run library_convolution_run(const Node& node);
+
+/// What a report says of a graph's convolutions: why the library does not compute them; empty where it does.
+std::string library_convolution_note(const Graph& graph, Device& device);
+
+}  // namespace iruka::nn

@@ -1,0 +1,68 @@
+#include "nn/operators/library_convolution.h"
+
+#include <algorithm>
+
+#include "core/precision.h"
+#include "nn/channels_last.h"
+
+namespace iruka::nn {
+namespace {
+
+/// The extents of the window's input that its margins, steps and count give are those that it has.
+bool is_exact(const Window& window) {
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (window.before[axis] < 0 || window.behind[axis] < 0) return false;
+    const int64_t reach = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
+    const int64_t room = window.in[axis] + window.before[axis] + window.behind[axis] - reach;
+    if (room < 0 || room / window.stride[axis] + 1 != window.out[axis]) return false;
+  }
+  return true;
+}
+
+bool is_supported(Dtype dtype) {
+  return dtype == Dtype::float32 || dtype == Dtype::float64 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+}
+
+}  // namespace
+
+Convolutions* find_convolutions(Device& device) {
+  Convolutions* const found = device.find_service<Convolutions>();
+  return found && found->problem().empty() ? found : nullptr;
+}
+
+std::optional<Array> convolved_by_library(const Window& window, bool is_transposed, const Array& x,
+                                          const Array& weights, int64_t groups, const Epilogue& epilogue) {
+  Device& device = x.device();
+  Convolutions* const library = find_convolutions(device);
+  if (!library || !is_supported(x.dtype()) || weights.dtype() != x.dtype() || &weights.device() != &device) return {};
+  const int64_t outputs = is_transposed ? weights.shape(1) * groups : weights.shape(0);
+  const Dims shape = window.shape(x.shape(0), outputs, is_transposed ? window.in : window.out);
+  if (x.size() == 0 || weights.size() == 0 || count(shape) == 0 || !is_exact(window)) return {};
+  const auto fits = [&](const Array& array) { return array.dtype() == x.dtype() && &array.device() == &device; };
+  const Array &bias = epilogue.bias, &residual = epilogue.residual;
+  if (bias.valid() && !(fits(bias) && bias.size() == outputs)) return {};
+  if (residual.valid() && !(fits(residual) && residual.shape() == shape)) return {};
+
+  Convolution job;
+  job.dtype = x.dtype(), job.precision = thread_precision(), job.is_transposed = is_transposed, job.rank = window.rank;
+  job.is_channels_last = library->prefers_channels_last(job.dtype, job.precision);
+  const auto ordered = [&](const Array& array) {
+    return !array.valid() ? array : job.is_channels_last ? as_channels_last(array) : array.contiguous();
+  };
+  const Array images = ordered(x), factors = ordered(weights), added = ordered(residual);
+  const Array numbers = bias.valid() ? bias.contiguous() : bias;
+  const Array result =
+      job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
+  job.images = x.shape(0), job.groups = groups, job.channels = x.shape(1), job.outputs = outputs;
+  job.in = window.in, job.out = window.out, job.kernel = window.kernel;
+  job.stride = window.stride, job.dilation = window.dilation;
+  job.before = window.before, job.behind = window.behind;
+  job.x = images.data(), job.weights = factors.data(), job.result = result.data();
+  job.bias = numbers.valid() ? numbers.data() : nullptr;
+  job.residual = added.valid() ? added.data() : nullptr;
+  job.is_rectified = epilogue.is_rectified;
+  if (!library->convolve(job)) return {};
+  return result;
+}
+
+}  // namespace iruka::nn
