@@ -79,9 +79,10 @@ Host find_host() {
   const int allowed = allowed_vector_bytes();
   const auto has = [&](const char* name) { return features.lookup(name) && (allowed > 16 || !needs_avx(name)); };
   const bool avx512 = allowed == 64 && has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
-  // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX.
+  // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX. Nor are
+  // instructions on float16: its arithmetic is float32's, rounded, and they raise flags for lanes beyond the end.
   const auto is_used = [&](llvm::StringRef name) {
-    return name != "egpr" && (avx512 || !name.starts_with("avx512")) && (allowed > 16 || !needs_avx(name));
+    return name != "egpr" && name != "avx512fp16" && (avx512 || !name.starts_with("avx512")) && (allowed > 16 || !needs_avx(name));
   };
   for (const auto& feature : features) {
     host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());
