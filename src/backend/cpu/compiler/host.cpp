@@ -82,7 +82,8 @@ Host find_host() {
   // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX. Nor are
   // instructions on float16: its arithmetic is float32's, rounded, and they raise flags for lanes beyond the end.
   const auto is_used = [&](llvm::StringRef name) {
-    return name != "egpr" && name != "avx512fp16" && (avx512 || !name.starts_with("avx512")) && (allowed > 16 || !needs_avx(name));
+    return name != "egpr" && name != "avx512fp16" && (avx512 || !name.starts_with("avx512")) &&
+           (allowed > 16 || !needs_avx(name));
   };
   for (const auto& feature : features) {
     host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());
