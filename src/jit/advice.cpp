@@ -136,7 +136,6 @@ constexpr const char* kParts = "; write z.real() and z.imag(), and z = {re, im} 
 /// Advice on what kernels do not have, by the words of Clang's and NVRTC's messages.
 constexpr std::pair<std::string_view, const char*> kRefusals[] = {
     {"namespace \"std\" has no member", kNoStandardLibrary},
-    {"Instruction 'vote' without '.sync'", kSynchronous},
     {"in namespace 'std'", kNoStandardLibrary},
     {"inline assembly is disabled", "; assembly for GPUs runs on GPUs only"},
     {"cannot use 'throw'", "; a kernel has no exceptions: a failed assert(...) is an error of the call"},
