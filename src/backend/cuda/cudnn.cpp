@@ -238,6 +238,7 @@ class GraphWriter {
     if (job_.bias) add(tensor(TensorName::bias, shape_of(job_.outputs, {1, 1, 1}, 1)));
     if (job_.is_rectified) pointwise(kRelu, nullptr);
     std::vector<Descriptor> operations;
+    operations.reserve(operations_.size());
     for (const size_t place : operations_) operations.push_back(parts_[place]->get());
     Described& graph = part(Kind::operation_graph);
     graph.set(Name::graph_handle, Type::handle, handle_);
