@@ -2,22 +2,14 @@
 #pragma once
 
 #include "iruka/array.h"
+#include "ops/views.h"
 
 namespace iruka::nn {
 
 /// The view whose last axis has the channels.
-inline Array channels_behind(const Array& x) {
-  Dims axes{0};
-  for (int axis = 2; axis < x.ndim(); ++axis) axes.push_back(axis);
-  axes.push_back(1);
-  return x.transpose(axes);
-}
+inline Array channels_behind(const Array& x) { return ops::with_axis_at(x, 1, x.ndim() - 1); }
 /// The inverse.
-inline Array channels_in_front(const Array& x) {
-  Dims axes{0, x.ndim() - 1};
-  for (int axis = 1; axis + 1 < x.ndim(); ++axis) axes.push_back(axis);
-  return x.transpose(axes);
-}
+inline Array channels_in_front(const Array& x) { return ops::with_axis_at(x, x.ndim() - 1, 1); }
 
 /// Whether elements lie densely in this order. It may be C order as well, as that of one channel is.
 inline bool is_channels_last(const Array& x) { return x.ndim() > 2 && channels_behind(x).is_c_contiguous(); }

@@ -7,9 +7,10 @@
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
 #include "nn/fusion.h"
+#include "nn/joined_convolution.h"
+#include "nn/node_users.h"
 #include "nn/operators/library_convolution.h"
 #include "nn/pointwise_group.h"
-#include "nn/program.h"
 
 namespace iruka::nn {
 namespace {
@@ -53,16 +54,7 @@ std::optional<Sum> sum_of(const Node& fused) {
 /// Joins the convolutions of one graph with the groups behind them.
 class Joining {
  public:
-  explicit Joining(Graph& graph) : graph_(graph) {
-    for (size_t k = 0; k < graph.nodes.size(); ++k) {
-      const Node& node = graph.nodes[k];
-      for (const std::string& input : node.inputs) ++uses_[input];
-      for (const GraphHandle& inner : node.domain == kOwnDomain ? std::vector<GraphHandle>() : graphs_of(node))
-        for (const std::string& name : captured_names(*inner)) ++uses_[name];
-      for (const std::string& output : node.outputs) makers_[output] = k;
-    }
-    for (const TensorInfo& output : graph.outputs) ++uses_[output.name];
-  }
+  explicit Joining(Graph& graph) : graph_(graph), users_(graph) {}
 
   void run() {
     std::vector<bool> is_joined(graph_.nodes.size());
@@ -82,9 +74,10 @@ class Joining {
     if (sum->elements.size() == 2 && sum->elements[0] == sum->elements[1]) return {};
     std::optional<size_t> place;  // of the last one: the other value is known there
     for (const std::string& element : sum->elements) {
-      const auto maker = makers_.find(element);
-      if (maker == makers_.end() || uses_[element] != 1 || !is_convolution(graph_.nodes[maker->second])) continue;
-      place = std::max(place.value_or(0), maker->second);
+      const size_t* const maker = users_.maker(element);
+      const bool is_alone = users_.users(element).size() == 1 && !users_.is_output(element);
+      if (!maker || !is_alone || !is_convolution(graph_.nodes[*maker])) continue;
+      place = std::max(place.value_or(0), *maker);
     }
     if (!place) return {};
     const Node& convolution = graph_.nodes[*place];
@@ -137,44 +130,25 @@ class Joining {
   }
 
   Graph& graph_;
-  std::unordered_map<std::string, int> uses_;
-  std::unordered_map<std::string, size_t> makers_;
+  const NodeUsers users_;
 };
 
-/// The nodes of the convolution alone and of the operators behind it, which a node was made of.
 class LibraryConvolution {
  public:
   explicit LibraryConvolution(const Node& node)
-      : convolution_(node), behind_{kFused, kOwnDomain, node.name, {}, node.outputs, {}} {
-    convolution_.op = "Conv", convolution_.domain = "";
-    convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-    for (const char* own : {"body", "place", "is_rectified"}) convolution_.attributes.erase(own);
-    behind_.attributes["body"] = node.attributes.at("body");
-    for (const TensorInfo& input : std::get<GraphHandle>(node.attributes.at("body"))->inputs)
-      behind_.inputs.push_back(input.name);
-    place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("place")));
-    is_rectified_ = std::get<int64_t>(node.attributes.at("is_rectified")) != 0;
-    run_behind_ = fused_run(behind_);
-  }
+      : joined_(node, kOwnInputs), is_rectified_(std::get<int64_t>(node.attributes.at("is_rectified")) != 0) {}
 
   Results run(const Call& call) const {
     const Array inputs[] = {call[0], call[1]};
-    const Call alone(convolution_, call.opset(), call.device(), inputs, {}, 2);
+    const Call alone(joined_.convolution(), call.opset(), call.device(), inputs, {}, 2);
     const auto given = [&](size_t input) { return call.has(input) ? call[input] : Array(); };
     if (auto made = convolved_by_library(alone, {given(2), given(3), is_rectified_})) return {*std::move(made)};
-    const Results results = find_operator("Conv")->run(alone);
-    std::vector<Array> more;
-    more.reserve(behind_.inputs.size());
-    for (size_t k = 0, next = kOwnInputs; k < behind_.inputs.size(); ++k)
-      more.push_back(k == place_ ? results[0] : call[next++]);
-    return run_behind_(Call(behind_, call.opset(), call.device(), more, {}, more.size()));
+    return joined_.run_apart(call);
   }
 
  private:
-  Node convolution_, behind_;
-  Run run_behind_;
-  size_t place_ = 0;  ///< of the convolution among the inputs of the operators behind it
-  bool is_rectified_ = false;
+  const JoinedConvolution joined_;
+  const bool is_rectified_;
 };
 
 bool has_weights(const Node& node) {

@@ -7,6 +7,7 @@
 #include "nn/call_cache.h"
 #include "nn/convolution_plan.h"
 #include "nn/fusion.h"
+#include "nn/joined_convolution.h"
 #include "nn/node_users.h"
 #include "nn/pointwise_group.h"
 #include "ops/permanent_cache.h"
@@ -40,51 +41,42 @@ Extra kind_of(const Array& x, bool is_by_channel, const Dims& shape) {
   return is_vector ? Extra::by_channel : Extra::other;
 }
 
-/// The node of the convolution alone and of the operators behind it, which it was made of.
+/// Inputs of such a node before those of the operators behind: x, weights.
+constexpr size_t kOwnInputs = 2;
+
 class VectorConvolution {
  public:
-  explicit VectorConvolution(const Node& node) : node_(node), convolution_(node) {
-    convolution_.op = "Conv", convolution_.domain = "";
-    convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-    convolution_.attributes.erase("body"), convolution_.attributes.erase("place");
-    const auto body = node.attributes.find("body");
-    if (body == node.attributes.end()) return;
-    Node fused{kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};
-    for (const TensorInfo& input : std::get<GraphHandle>(body->second)->inputs) fused.inputs.push_back(input.name);
-    place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("place")));
-    group_.emplace(fused);
-    behind_ = fused;
-    run_behind_ = fused_run(behind_);
-  }
+  explicit VectorConvolution(const Node& node) : joined_(node, kOwnInputs) {}
 
   /// Inputs: x, weights, what the operators behind take besides the convolution.
   Results run(const Call& call) const {
     const Array &x = call[0], &weights = call[1];
     if (x.dtype() != Dtype::float32 || x.ndim() != weights.ndim() || x.ndim() > 4 || x.ndim() < 3)
-      return run_apart(call);
-    const Call inner(convolution_, call.opset(), call.device(), {}, {}, 0);
+      return joined_.run_apart(call);
+    const Call inner(joined_.convolution(), call.opset(), call.device(), {}, {}, 0);
     const int64_t groups = call.integer("group", 1);
     const std::vector<int64_t> own(weights.shape().begin() + 2, weights.shape().end());
     const std::vector<int64_t> kernel = call.integers("kernel_shape").value_or(own);
     if (kernel != own || groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
-      return run_apart(call);
+      return joined_.run_apart(call);
     const Window window = window_of(inner, x, kernel);
     const ConvolutionSize size{x.shape(0), groups, weights.shape(1), weights.shape(0) / groups};
     const ConvolutionPlan plan = convolution_plan(window, size, lanes_of(call.device()), thread_count());
     const Dims shape = window.shape(x.shape(0), weights.shape(0), window.out);
     std::vector<Extra> kinds;
     std::vector<Array> extras;
-    for (size_t k = 0; group_ && k < group_->input_count(); ++k) {
-      if (k == place_) {
+    const std::optional<PointwiseGroup>& group = joined_.group();
+    for (size_t k = 0; group && k < group->input_count(); ++k) {
+      if (joined_.is_value(k)) {
         kinds.push_back(Extra::result);
         extras.emplace_back();
         continue;
       }
-      extras.push_back(call[2 + k - (k > place_ ? 1 : 0)].contiguous());
-      kinds.push_back(kind_of(extras.back(), group_->is_by_channel(k), shape));
-      if (kinds.back() == Extra::other) return run_apart(call);
+      extras.push_back(joined_.input_of(call, k).contiguous());
+      kinds.push_back(kind_of(extras.back(), group->is_by_channel(k), shape));
+      if (kinds.back() == Extra::other) return joined_.run_apart(call);
     }
-    if (!plan.fits) return run_apart(call);
+    if (!plan.fits) return joined_.run_apart(call);
     const Array result = Array::empty(shape, Dtype::float32, call.device());
     if (result.size() == 0) return {result};
     const RawKernel& made = kernels_.get(
@@ -101,19 +93,6 @@ class VectorConvolution {
   }
 
  private:
-  /// The convolution by itself, and then the operators behind it.
-  Results run_apart(const Call& call) const {
-    const Array inputs[] = {call[0], call[1]};
-    Results results = find_operator("Conv")->run(Call(convolution_, call.opset(), call.device(), inputs, {}, 2));
-    if (!group_) return results;
-    std::vector<Array> more;
-    more.reserve(group_->input_count());
-    for (size_t k = 0; k < group_->input_count(); ++k) {
-      more.push_back(k == place_ ? results[0] : call[2 + k - (k > place_ ? 1 : 0)]);
-    }
-    return run_behind_(Call(behind_, call.opset(), call.device(), more, {}, more.size()));
-  }
-
   RawKernel make(const std::vector<Extra>& kinds, const ConvolutionText& loops) const {
     std::string parameters, body;
     for (size_t k = 0; k < kinds.size(); ++k) {
@@ -129,8 +108,9 @@ class VectorConvolution {
               ";\n";
     }
     std::vector<Dtype> dtypes(kinds.size(), Dtype::float32);
-    if (group_) body += group_->statements(dtypes);
-    body += group_ ? "return v" + std::to_string(dtypes.size() - 1) + ";\n" : "return value;\n";
+    const std::optional<PointwiseGroup>& group = joined_.group();
+    if (group) body += group->statements(dtypes);
+    body += group ? "return v" + std::to_string(dtypes.size() - 1) + ";\n" : "return value;\n";
     const std::string code =
         "#include \"" + loops.header +
         "\"\n#include \"nn/kernels/pointwise.h\"\n"
@@ -144,11 +124,7 @@ class VectorConvolution {
     return kernels.get(code, [&] { return RawKernel(code, "nn_convolution", {.options = {"--lanes=1"}}); });
   }
 
-  const Node node_;
-  Node convolution_, behind_;
-  std::optional<PointwiseGroup> group_;
-  Run run_behind_;
-  size_t place_ = 0;  ///< of the convolution among the inputs of the operators behind it
+  const JoinedConvolution joined_;
   mutable CallCache<std::pair<ConvolutionKind, std::vector<Extra>>, RawKernel> kernels_;
   mutable CallCache<ConvolutionKind, Array> weights_;  ///< packed
 };
