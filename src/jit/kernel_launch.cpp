@@ -1,11 +1,11 @@
 #include "jit/kernel_launch.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <limits>
 
 #include "core/thread_pool.h"
+#include "jit/divider.h"
 #include "jit/report.h"
 
 namespace iruka::jit {
@@ -56,16 +56,6 @@ void spread_over(GridRange& range, int multiprocessors) {
     range.threads_per_block /= 2;
   range.units_per_block = per_thread * range.threads_per_block;
 }
-
-/// n / d is (2n * magic) >> 32 >> shift for n < 2^31, with magic = 2^(31 + shift) / d rounded up and 2^shift >= d.
-struct Divider {
-  explicit Divider(int64_t number) {
-    const auto d = static_cast<uint64_t>(std::max<int64_t>(number, 1));  // an empty loop has none
-    shift = static_cast<uint32_t>(std::bit_width(d - 1));
-    magic = static_cast<uint32_t>(((uint64_t{1} << (31 + shift)) + d - 1) / d);
-  }
-  uint32_t magic, shift;
-};
 
 class Stopwatch {
  public:

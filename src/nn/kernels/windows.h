@@ -1,18 +1,18 @@
 // Windows that move over up to three spatial axes: convolutions and pooling. Index is int, or int64_t for large arrays.
 #pragma once
 
+#include "jit/kernels/divide.h"
+
 namespace iruka::nn {
 
-/// A number that small indices are divided by. Division is slow, so an index is multiplied instead: with
-/// 2 ** shift / number, rounded up, where 2 ** shift is 2 ** 31 times the number, rounded up to a power of two
-/// (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994).
+/// A number that small indices are divided by, by a multiplication.
 template <class Index> struct Divisor {
   Index number;
-  int64_t factor;  ///< its lower half; the upper half is the shift. 0 where the number is a constant of the text
+  int64_t factor;  ///< magic and, in the upper half, shift; 0 where the number is a constant of the text
 
   IRUKA_INLINE Index quotient(Index index) const {
     if (sizeof(Index) == 8 || factor == 0) return index / number;
-    return Index(((uint64_t)(uint32_t)index * (uint32_t)factor) >> (factor >> 32));
+    return Index(iruka_divide((unsigned)index, (unsigned)factor, (unsigned)(factor >> 32)));
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/device.h"
+#include "jit/divider.h"
 #include "nn/files/input.h"
 
 namespace iruka::nn {
@@ -18,12 +19,10 @@ std::string list_text(const Spatial& values) {
   return "{" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " + std::to_string(values[2]) + "}";
 }
 
-/// What Divisor of nn/kernels/windows.h multiplies by, for indices below 2 ** 31.
+/// The factor of Divisor in nn/kernels/windows.h.
 int64_t divisor_factor(int64_t number) {
-  int bits = 0;
-  while ((int64_t{1} << bits) < number) ++bits;
-  const int64_t shift = 31 + bits;
-  return ((int64_t{1} << shift) / std::max<int64_t>(number, 1) + 1) | shift << 32;
+  const jit::Divider divider(number);
+  return int64_t{divider.shift} << 32 | divider.magic;
 }
 
 /// Attributes of which each has a number for each spatial axis.
