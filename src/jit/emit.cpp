@@ -26,7 +26,7 @@ std::string emit_check(const KernelText& kernel) {
     const std::string element = type_of(*parameter.dtype);
     names += parameter.name + ",";
     if (parameter.is_by_value()) {
-      parameters += ", const " + element + " (&" + parameter.name + ")[" + number(parameter.extent) + "]";
+      parameters += ", " + by_value_reference(parameter, element);
       continue;
     }
     if (parameter.raw) {

@@ -17,6 +17,11 @@ inline std::string include_kernel(const std::string& header) { return "#include 
 /// A user's text under its own name and line numbers, so that diagnostics refer to it.
 std::string with_line_directives(const char* file, const std::string& text);
 
+/// What declares a small array by value: its elements stay among the arguments.
+inline std::string by_value_reference(const Parameter& parameter, const std::string& type) {
+  return "const " + type + " (&" + parameter.name + ")[" + number(parameter.extent) + "]";
+}
+
 class KernelWriter {
  public:
   KernelWriter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
@@ -47,11 +52,7 @@ class KernelWriter {
     const OperandSignature& operand = signature_.operands[k];
     return (operand.is_const ? "CConstArray<" : "CArray<") + type(k) + ", " + number(operand.rank) + ">";
   }
-  /// What declares a small array by value: its elements stay among the arguments.
-  std::string by_value_reference(size_t k) const {
-    const Parameter& parameter = kernel_.parameter(k);
-    return "const " + type(k) + " (&" + parameter.name + ")[" + number(parameter.extent) + "]";
-  }
+  std::string by_value_reference(size_t k) const { return jit::by_value_reference(kernel_.parameter(k), type(k)); }
   template <class Callable>
   void each(Callable&& callable) const {
     for (size_t k = 0; k < kernel_.parameter_count(); ++k) callable(k, kernel_.parameter(k));
