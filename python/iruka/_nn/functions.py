@@ -30,9 +30,8 @@ class DeviceFunction:
         self.preamble, self.parameter, self.declaration, self.weights = perceptron.as_function(name)
 
     def on(self, device) -> ndarray:
-        """The weights on a device; those by value on the host, from where a call takes them."""
-        is_by_value = self.parameter.endswith("]")
-        if is_by_value or self.weights.device.name == device.name:
+        """The weights on a device."""
+        if self.weights.device.name == device.name:
             return self.weights
         copies = vars(self).setdefault("_copies", {})
         if device.name not in copies:
@@ -88,12 +87,16 @@ class FunctionKernel:
         )
         self.name: str = name
         self.nin: int = self._kernel.nin - len(functions)
+        self._are_by_value = [parameter.extent is not None for parameter in self._kernel.in_params[self.nin :]]
         self.nout: int = self._kernel.nout
         self.operation: str = operation
 
     def _arguments(self, arguments: tuple) -> list:
         device = next((x.device for x in arguments if isinstance(x, ndarray)), None) or _core.default_device()
-        weights = [function.on(device) for function in self.functions]
+        weights = [
+            function.weights if is_by_value else function.on(device)
+            for function, is_by_value in zip(self.functions, self._are_by_value, strict=True)
+        ]
         return [*arguments[: self.nin], *weights, *arguments[self.nin :]]
 
     def _check_count(self, arguments: tuple) -> None:
