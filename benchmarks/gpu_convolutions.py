@@ -2,8 +2,8 @@
 
 python benchmarks/gpu_convolutions.py [--batch 64] [--output build/benchmarks]
 The network is torchvision's with random weights, its program comes through torch.export. Both libraries compute with
-TF32 or both without. Times are medians of the device; a ratio is PyTorch's time over Iruka's. Differences are those of
-float64 results, relative to the largest number.
+TF32 or both without. Times are medians of calls in changing order; a ratio is PyTorch's time over Iruka's. A difference
+is that from the result in float64, relative to the largest number.
 """
 
 import argparse
@@ -17,23 +17,9 @@ import torchvision
 
 import iruka
 from iruka import nn
-from measure import markdown
+from measure import device_timer, interleaved, markdown, repeated
 
-
-def milliseconds(call, rounds=15, calls=5):
-    """The median of rounds, by events on the default stream."""
-    for _ in range(3):
-        call()
-    times = []
-    for _ in range(rounds):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record(torch.cuda.default_stream())
-        for _ in range(calls):
-            call()
-        end.record(torch.cuda.default_stream())
-        end.synchronize()
-        times.append(begin.elapsed_time(end) / calls)
-    return sorted(times)[rounds // 2]
+CALLS = 5  # in one measurement
 
 
 def difference(made, expected):
@@ -41,26 +27,38 @@ def difference(made, expected):
     return float((made - expected).abs().max() / expected.abs().max())
 
 
-def measured(network, program, image, expected, precision):
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+def first_of(make):
+    """What make() gives, its first result by the function that it returns, and the seconds of both."""
     begin = time.perf_counter()
-    model = nn.load(program, precision=precision)
-    given = iruka.asarray(image)
-    made = model(given)
-    iruka.cuda.Device().synchronize()
-    first = time.perf_counter() - begin
-    rows = {"Iruka": (milliseconds(lambda: model(given)), difference(made, expected), first)}
+    call = make()
+    made = call()
+    torch.cuda.synchronize()
+    return call, made, time.perf_counter() - begin
+
+
+def measured(network, program, image, expected, precision):
+    """Of each library by name: milliseconds of a call, the difference, and seconds of the first call."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    given, last = iruka.asarray(image), image.to(memory_format=torch.channels_last)
+    eager = network.to(memory_format=torch.channels_last)
+
+    def ours():
+        model = nn.load(program, precision=precision)
+        return lambda: model(given)
+
+    def compiled():
+        made = torch.compile(eager)
+        return lambda: made(last)
+
+    makers = {"Iruka": ours, "PyTorch, eager": lambda: lambda: eager(last), "torch.compile": compiled}
     with torch.inference_mode():
-        last = image.to(memory_format=torch.channels_last)
-        eager = network.to(memory_format=torch.channels_last)
-        rows["PyTorch, eager"] = (milliseconds(lambda: eager(last)), difference(eager(last), expected), None)
-        begin = time.perf_counter()
-        compiled = torch.compile(eager)
-        made = compiled(last)
-        torch.cuda.synchronize()
-        first = time.perf_counter() - begin
-        rows["torch.compile"] = (milliseconds(lambda: compiled(last)), difference(made, expected), first)
-    return rows
+        made = {name: first_of(make) for name, make in makers.items()}
+        batches = {name: repeated(call, CALLS) for name, (call, _, _) in made.items()}
+        seconds = interleaved(batches, timer=device_timer(torch.cuda.synchronize))
+    return {
+        name: (seconds[name] / CALLS * 1e3, difference(result, expected), first)
+        for name, (_, result, first) in made.items()
+    }
 
 
 def main():
@@ -83,8 +81,7 @@ def main():
             own = results[precision]["Iruka"][0]
             for name, (time_of, error, first) in results[precision].items():
                 ratio = "" if name == "Iruka" else f"{time_of / own:.2f}"
-                seconds = "" if first is None else f"{first:.2f} s"
-                rows.append([precision, name, f"{time_of:.2f} ms", ratio, f"{error:.1e}", seconds])
+                rows.append([precision, name, f"{time_of:.2f} ms", ratio, f"{error:.1e}", f"{first:.2f} s"])
     print(markdown(rows, ["precision", "library", "batch", "its time / Iruka", "difference", "first call"]))
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "gpu_convolutions.json").write_text(json.dumps(results, indent=1))
