@@ -104,7 +104,7 @@ run_with_sanitizer() {
   sanitize_python g++ "$(sanitizers_of "$1")" "$out/$1.report" "$PWD/src/tools"
   TSAN_OPTIONS+=:detect_deadlocks=0  # fork() holds more locks than its detector counts
   cd src && IRUKA_DEVICE=cpu LD_PRELOAD=$preload PYTHONPATH=$PWD/../work/$1:$PWD/tools/sanitized \
-    IRUKA_CACHE_DIR=$PWD/../work/$1.cache timeout "${LIMIT:-540}" python3 -m pytest tests/python -q -n "$2" \
+    IRUKA_CACHE_DIR=$PWD/../work/$1.cache timeout --signal=INT --kill-after=30 "${LIMIT:-540}" python3 -m pytest tests/python -q -n "$2" \
     --dist worksteal -p no:faulthandler -p no:cacheprovider --tb=short --durations=10 \
     --ignore=tests/python/test_source_layout.py --ignore=tests/python/test_stubs.py
 }

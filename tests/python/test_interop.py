@@ -287,8 +287,11 @@ def test_dlpack_details():
         iruka.from_dlpack(capsule)  # used
     with pytest.raises(TypeError):
         iruka.from_dlpack([1, 2])
-    with pytest.raises(ValueError):
-        iruka.from_dlpack(a, device="cuda:0")
+    if iruka.cuda.is_available():
+        assert iruka.from_dlpack(a, device="cuda:0").tolist() == [0, 1, 2, 3]
+    else:
+        with pytest.raises(ValueError):
+            iruka.from_dlpack(a, device="cuda:0")
     for _ in range(1000):
         a.__dlpack__()  # capsules without a consumer are freed
 

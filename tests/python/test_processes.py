@@ -180,7 +180,7 @@ for threads in (2, 1):
 @pytest.mark.cpu_only
 def test_other_threads_run_during_a_kernel():
     done = run_python(
-        LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18")
+        LONG_KERNEL.replace("1 << 22", "1 << 19")
         + """
 import threading
 ticks, stop = [], threading.Event()
