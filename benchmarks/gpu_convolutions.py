@@ -2,11 +2,13 @@
 
 python benchmarks/gpu_convolutions.py [--batch 64] [--output build/benchmarks]
 The network is torchvision's with random weights, its program comes through torch.export. Both libraries compute with
-TF32 or both without. Times are medians of calls in changing order; a ratio is PyTorch's time over Iruka's. A difference
-is that from the result in float64, relative to the largest number.
+TF32 or both without, and are given the images in the same order of axes in memory. PyTorch's weights have the channels
+last, which is its advice for convolutions. Times are medians of calls in changing order; a ratio is PyTorch's time over
+Iruka's. A difference is that from the result in float64, relative to the largest number.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import tempfile
@@ -20,6 +22,7 @@ from iruka import nn
 from measure import device_timer, interleaved, markdown, repeated
 
 CALLS = 5  # in one measurement
+ORDERS = {"C": torch.contiguous_format, "channels last": torch.channels_last}
 
 
 def difference(made, expected):
@@ -39,7 +42,7 @@ def first_of(make):
 def measured(network, program, image, expected, precision):
     """Of each library by name: milliseconds of a call, the difference, and seconds of the first call."""
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
-    given, last = iruka.asarray(image), image.to(memory_format=torch.channels_last)
+    given = iruka.asarray(image)
     eager = network.to(memory_format=torch.channels_last)
 
     def ours():
@@ -48,9 +51,9 @@ def measured(network, program, image, expected, precision):
 
     def compiled():
         made = torch.compile(eager)
-        return lambda: made(last)
+        return lambda: made(image)
 
-    makers = {"Iruka": ours, "PyTorch, eager": lambda: lambda: eager(last), "torch.compile": compiled}
+    makers = {"Iruka": ours, "PyTorch, eager": lambda: lambda: eager(image), "torch.compile": compiled}
     with torch.inference_mode():
         made = {name: first_of(make) for name, make in makers.items()}
         batches = {name: repeated(call, CALLS) for name, (call, _, _) in made.items()}
@@ -76,13 +79,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = folder + "/resnet.pt2"
         torch.export.save(torch.export.export(network, (image,)), program)
-        for precision in ("float32", "tf32"):
-            results[precision] = measured(network, program, image, expected, precision)
-            own = results[precision]["Iruka"][0]
-            for name, (time_of, error, first) in results[precision].items():
+        for precision, (order, memory_format) in itertools.product(("float32", "tf32"), ORDERS.items()):
+            made = measured(network, program, image.to(memory_format=memory_format), expected, precision)
+            results[f"{precision}, {order}"] = made
+            own = made["Iruka"][0]
+            for name, (time_of, error, first) in made.items():
                 ratio = "" if name == "Iruka" else f"{time_of / own:.2f}"
-                rows.append([precision, name, f"{time_of:.2f} ms", ratio, f"{error:.1e}", f"{first:.2f} s"])
-    print(markdown(rows, ["precision", "library", "batch", "its time / Iruka", "difference", "first call"]))
+                rows.append([precision, order, name, f"{time_of:.2f} ms", ratio, f"{error:.1e}", f"{first:.2f} s"])
+    print(markdown(rows, ["precision", "images", "library", "batch", "its time / Iruka", "difference", "first call"]))
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "gpu_convolutions.json").write_text(json.dumps(results, indent=1))
 

@@ -1,6 +1,7 @@
 // The order of axes in memory in which the channels, axis 1, are the fastest: that of (images, ..., channels).
 #pragma once
 
+#include "core/device.h"
 #include "iruka/array.h"
 #include "ops/views.h"
 
@@ -13,12 +14,21 @@ inline Array channels_in_front(const Array& x) { return ops::with_axis_at(x, x.n
 
 /// Whether elements lie densely in this order. It may be C order as well, as that of one channel is.
 inline bool is_channels_last(const Array& x) { return x.ndim() > 2 && channels_behind(x).is_c_contiguous(); }
-/// A new array of this order.
-inline Array empty_channels_last(const Dims& shape, Dtype dtype, Device& device) {
+/// Whether copies to C order can be spared where kernels take this one: on a GPU, whose library for convolutions
+/// returns it. Loops of a host follow rows of pixels.
+inline bool is_taken_channels_last(const Array& x) {
+  return !x.device().target().is_host && is_channels_last(x) && !x.is_c_contiguous();
+}
+/// The shape of channels_behind() for an array of `shape`.
+inline Dims shape_with_channels_behind(const Dims& shape) {
   Dims behind{shape[0]};
   for (int axis = 2; axis < shape.size(); ++axis) behind.push_back(shape[axis]);
   behind.push_back(shape[1]);
-  return channels_in_front(Array::empty(behind, dtype, device));
+  return behind;
+}
+/// A new array of this order.
+inline Array empty_channels_last(const Dims& shape, Dtype dtype, Device& device) {
+  return channels_in_front(Array::empty(shape_with_channels_behind(shape), dtype, device));
 }
 /// The array itself where it has this order, else a copy that has.
 inline Array as_channels_last(const Array& x) { return channels_in_front(channels_behind(x).contiguous()); }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "nn/call_cache.h"
+#include "nn/channels_last.h"
 #include "nn/node_users.h"
 #include "nn/pointwise_group.h"
 #include "ops/views.h"
@@ -155,7 +156,8 @@ class FusedKernel {
       const Array& x = inputs.arrays[k];
       inputs.is_number[k] ? arguments.emplace_back(x.item()) : arguments.emplace_back(x);
     }
-    const Array result = Array::empty(inputs.shape, made.dtype, call.device());
+    const Array result = is_result_channels_last(inputs) ? empty_channels_last(inputs.shape, made.dtype, call.device())
+                                                         : Array::empty(inputs.shape, made.dtype, call.device());
     if (result.size() == 0) return {result};
     arguments.emplace_back(result);
     made.kernel.fill(arguments);
@@ -205,6 +207,12 @@ class FusedKernel {
       if (!is_number) x = x.to_device(call.device());
     }
     return inputs;
+  }
+
+  /// Whether the first array of the result's shape has the channels as its fastest axis.
+  static bool is_result_channels_last(const Inputs& inputs) {
+    const auto first = std::ranges::find_if(inputs.arrays, [&](const Array& x) { return x.shape() == inputs.shape; });
+    return first != inputs.arrays.end() && is_taken_channels_last(*first);
   }
 
   static Array along_channels(const Array& numbers, int rank) {

@@ -28,7 +28,9 @@ LAYERS = {
     "transposed": lambda: nn.ConvTranspose2d(6, 8, 3, stride=2, padding=1, output_padding=1),
     "transposed, grouped": lambda: nn.ConvTranspose2d(6, 8, 4, stride=2, padding=1, groups=2),
     "max pool": lambda: nn.MaxPool2d(3, 2, padding=1),
+    "max pool, dilated": lambda: nn.MaxPool2d(2, 1, dilation=(3, 2)),
     "average pool": lambda: nn.AvgPool2d(2),
+    "average pool, margins": lambda: nn.AvgPool2d((3, 2), (1, 3), padding=1, ceil_mode=True),
     "adaptive pool": lambda: nn.AdaptiveAvgPool2d((3, 2)),
     "adaptive maximum": lambda: nn.AdaptiveMaxPool2d(2),
     "batch norm": lambda: nn.BatchNorm2d(6),
@@ -50,6 +52,48 @@ def test_the_order_of_axes_in_memory_changes_no_number(layer, precision):
         got = module(other)
         assert got.flags.c_contiguous
         check(got, host(want), 1e-6 if precision == "float32" else 2e-3)
+
+
+POOLS = {
+    "one axis": (lambda: nn.MaxPool1d(3, 2, padding=1), (3, 5, 17)),
+    "three axes": (lambda: nn.MaxPool3d((2, 3, 2), (2, 1, 3), padding=(1, 1, 0)), (2, 3, 5, 6, 9)),
+    "means of three axes": (lambda: nn.AvgPool3d(2, count_include_pad=False, padding=1), (2, 3, 5, 6, 9)),
+    "adaptive, one axis": (lambda: nn.AdaptiveMaxPool1d(4), (3, 5, 17)),
+    "adaptive, three axes": (lambda: nn.AdaptiveAvgPool3d((2, 3, 1)), (2, 3, 5, 6, 9)),
+    "one channel": (lambda: nn.MaxPool2d(2), (3, 1, 8, 9)),
+    "one pixel": (lambda: nn.AvgPool2d(1), (3, 40, 1, 1)),
+    "many channels": (lambda: nn.MaxPool2d(3, 1, padding=1), (1, 300, 7, 5)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int8"])
+@pytest.mark.parametrize("name", POOLS)
+def test_pooling_in_any_order_of_axes_in_memory(name, dtype):
+    make, shape = POOLS[name]
+    module = make()
+    if dtype == "int8" and not isinstance(module, (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)):
+        pytest.skip("means of integers")
+    x = iruka.asarray(of(shape) * 50).astype(dtype)
+    if dtype != "int8":
+        x[0, 0, 0] = np.nan
+    np.testing.assert_array_equal(host(module(channels_last(x)).astype("float64")), host(module(x).astype("float64")))
+
+
+def test_a_network_whose_arrays_all_have_their_channels_last():
+    module = nn.Sequential(
+        nn.Conv2d(3, 24, 3, padding=1),
+        nn.MaxPool2d(3, 2, padding=1),
+        nn.GELU(),
+        nn.Conv2d(24, 16, 3),
+        nn.AvgPool2d(2, ceil_mode=True),
+        nn.Sigmoid(),
+        nn.AdaptiveAvgPool2d((3, 2)),
+        nn.Flatten(),
+        nn.Linear(96, 7),
+    )
+    x = iruka.asarray(of((4, 3, 37, 30)))
+    want = host(module(x))
+    check(module.to(precision="tf32")(channels_last(x)), want, 5e-3)
 
 
 @pytest.mark.parametrize("is_last", [False, True])

@@ -23,6 +23,7 @@ template <class Index> struct Window {
   Index in[3], kernel[3], stride[3], dilation[3], before[3], behind[3], out[3];
   bool is_inside;             ///< whether no window reaches beyond the array
   Divisor<Index> extents[3];  ///< of the array that the kernel fills
+  Divisor<Index> channels;    ///< where they are the fastest axis in memory; else 1, and each is an image
 
   constexpr Index in_size() const { return in[0] * in[1] * in[2]; }
   constexpr Index out_size() const { return out[0] * out[1] * out[2]; }
@@ -34,11 +35,18 @@ template <class Index> struct Place {
   Index at[3];
   Index image;       ///< the index along all axes before these
   bool is_inner[3];  ///< whether the window at it is known not to reach beyond an axis
+  Index channel;     ///< the index along the axis behind these
 };
+
+/// The index in the windows' array of place `at` within a place's image.
+template <class Index> IRUKA_INLINE Index index_of(const Window<Index>& window, const Place<Index>& place, Index at) {
+  return (place.image * window.in_size() + at) * window.channels.number + place.channel;
+}
 
 /// The place that `rest` is of the array that the kernel fills, or that of row `rest`, for which `last` is 1.
 template <class Index> IRUKA_INLINE Place<Index> place_of(const Window<Index>& window, Index rest, int last = 2) {
-  Place<Index> place{{0, 0, 0}, rest, {window.is_inside, window.is_inside, window.is_inside}};
+  const Index pixel = window.channels.quotient(rest), channel = rest - pixel * window.channels.number;
+  Place<Index> place{{0, 0, 0}, pixel, {window.is_inside, window.is_inside, window.is_inside}, channel};
   for (int axis = last; axis >= 3 - window.rank; --axis) {
     const Index quotient = window.extents[axis].quotient(place.image);
     place.at[axis] = place.image - quotient * window.extents[axis].number;
@@ -63,7 +71,7 @@ template <class Index, class Use> IRUKA_INLINE void for_row(const Window<Index>&
     is_inner_row &= at >= 0 && at + (window.kernel[axis] - 1) * window.dilation[axis] < window.in[axis];
   }
   const auto element = [&](Index column, bool is_inner, bool is_row) __attribute__((always_inline)) {
-    use(Place<Index>{{place.at[0], place.at[1], column}, place.image, {is_row, is_row, is_inner}},
+    use(Place<Index>{{place.at[0], place.at[1], column}, place.image, {is_row, is_row, is_inner}, 0},
         row * columns + column);
   };
   for (Index column = 0; column < begin; ++column) element(column, false, false);
@@ -87,6 +95,7 @@ template <class Index> IRUKA_INLINE Place<Index> place_in(Index flat, const Inde
   place.at[0] = flat % extents[0];
   place.image = flat / extents[0];
   for (bool& is_inner : place.is_inner) is_inner = false;
+  place.channel = 0;
   return place;
 }
 
@@ -167,14 +176,14 @@ IRUKA_INLINE T sum_of_columns(const Window<Index>& window, const X& columns, con
 /// The largest element of the window at a place and, unless `place` is null, its index; of NaNs the first.
 template <class T, class Index, class X>
 IRUKA_INLINE T largest(const Window<Index>& window, const X& x, const Place<Index>& to, T least, Index* place) {
-  const Index from = to.image * window.in_size();
   T found = least;
   bool is_first = true;
   for_window(window, to, [&](Index at, Index) {
-    const T value = x[from + at];
+    const Index from = index_of(window, to, at);
+    const T value = x[from];
     if (is_first || value > found || (value != value && found == found)) {
       found = value;
-      if (place) *place = from + at;
+      if (place) *place = from;
     }
     is_first = false;
   });
@@ -185,18 +194,20 @@ IRUKA_INLINE T largest(const Window<Index>& window, const X& x, const Place<Inde
 /// its edge, which the window sees, too.
 template <class T, class Index, class X>
 IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const Place<Index>& to) {
-  const Index from = to.image * window.in_size();
   Index first[3];
   for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
   const auto inside = [&](Index at, int axis) {
     return to.is_inner[axis] ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
   };
-  T found = x[from + (inside(first[0], 0) * window.in[1] + inside(first[1], 1)) * window.in[2] + inside(first[2], 2)];
+  const auto element = [&](Index a, Index b, Index c) -> T {
+    const Index row = inside(first[0] + a, 0) * window.in[1] + inside(first[1] + b, 1);
+    return x[index_of(window, to, row * window.in[2] + inside(first[2] + c, 2))];
+  };
+  T found = element(0, 0, 0);
   for (Index a = 0; a < window.kernel[0]; ++a) {
     for (Index b = 0; b < window.kernel[1]; ++b) {
       for (Index c = 0; c < window.kernel[2]; ++c) {
-        const Index row = inside(first[0] + a, 0) * window.in[1] + inside(first[1] + b, 1);
-        const T value = x[from + row * window.in[2] + inside(first[2] + c, 2)];
+        const T value = element(a, b, c);
         found = value > found || value != value ? value : found;
       }
     }
@@ -228,27 +239,28 @@ IRUKA_INLINE Index places_within(const Window<Index>& window, const Place<Index>
 
 template <class T, class Index, class X>
 IRUKA_INLINE T mean_of_window(const Window<Index>& window, const X& x, const Place<Index>& to, bool with_margins) {
-  const Index from = to.image * window.in_size();
   T total = T(0);
-  for_window(window, to, [&](Index at, Index) { total += T(x[from + at]); });
+  for_window(window, to, [&](Index at, Index) { total += T(x[index_of(window, to, at)]); });
   return total / T(places_within(window, to, with_margins));
 }
 
-/// The mean or the largest of what element i of an adaptive pooling sees.
+/// The mean or the largest of what element i of an adaptive pooling sees. `channels` as in Window.
 template <class T, bool kIsMax, class X>
-IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t i) {
-  const Place<int64_t> to = place_in(i, out);
-  const int64_t from = to.image * (in[0] * in[1] * in[2]);
+IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t channels, int64_t i) {
+  const Place<int64_t> to = place_in(i / channels, out);
   int64_t begin[3], end[3];
   for (int axis = 0; axis < 3; ++axis) {
     begin[axis] = to.at[axis] * in[axis] / out[axis];
     end[axis] = ((to.at[axis] + 1) * in[axis] + out[axis] - 1) / out[axis];
   }
-  T made = kIsMax ? T(x[from + (begin[0] * in[1] + begin[1]) * in[2] + begin[2]]) : T(0);
+  const auto element = [&](int64_t a, int64_t b, int64_t c) -> T {
+    return x[(((to.image * in[0] + a) * in[1] + b) * in[2] + c) * channels + i % channels];
+  };
+  T made = kIsMax ? element(begin[0], begin[1], begin[2]) : T(0);
   for (int64_t a = begin[0]; a < end[0]; ++a)
     for (int64_t b = begin[1]; b < end[1]; ++b)
       for (int64_t c = begin[2]; c < end[2]; ++c) {
-        const T value = x[from + (a * in[1] + b) * in[2] + c];
+        const T value = element(a, b, c);
         made = !kIsMax ? made + value : value > made || value != value ? value : made;
       }
   return kIsMax ? made : made / T((end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]));
@@ -257,9 +269,8 @@ IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)
 /// (sum of |x|^p)^(1/p).
 template <class T, class Index, class X>
 IRUKA_INLINE T norm_of_window(const Window<Index>& window, const X& x, const Place<Index>& to, T p) {
-  const Index from = to.image * window.in_size();
   T total = T(0);
-  for_window(window, to, [&](Index at, Index) { total += pow(fabs(T(x[from + at])), p); });
+  for_window(window, to, [&](Index at, Index) { total += pow(fabs(T(x[index_of(window, to, at)])), p); });
   return pow(total, T(1) / p);
 }
 

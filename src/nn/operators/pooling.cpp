@@ -1,5 +1,6 @@
 // Pooling: the largest, the mean or the norm of what each window sees.
 #include "iruka/ops.h"
+#include "nn/channels_last.h"
 #include "nn/operators/window.h"
 
 namespace iruka::nn {
@@ -16,10 +17,26 @@ Window pooling_window(const Call& call, const Array& x) {
 std::string typed(const Array& x) { return std::string("raw const ") + name(x.dtype()) + " x"; }
 std::string typed_result(const Array& x) { return std::string("raw ") + name(x.dtype()) + " y"; }
 
+/// An input as kernels take it: in C order, or with the channels last where it lies so.
+struct Images {
+  explicit Images(const Array& x) {
+    if (is_taken_channels_last(x)) channels_last = x.shape(1);
+    array = channels_last ? channels_behind(x) : x.contiguous();
+  }
+  Array array;
+  std::optional<int64_t> channels_last;
+};
+
+/// The pooling of x by a text that computes an element.
+Array pooled(const Window& window, const Array& x, const std::string& body, const char* kernel_name) {
+  const Images images(x);
+  return window.fill({kernel_name, typed(x), typed_result(x), body}, {images.array},
+                     window.shape(x.shape(0), x.shape(1), window.out), images.channels_last);
+}
+
 Results max_pool(const Call& call) {
-  const Array x = call[0].contiguous();
+  const Array& x = call[0];
   const Window window = pooling_window(call, x);
-  const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
   const std::string type = info(x.dtype()).c_type;
   const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
   if (!call.wants(1)) {
@@ -31,7 +48,7 @@ Results max_pool(const Call& call) {
     }
     const std::string value = has_element ? "largest_at_edges<" + type + ", Index>(window, x, to)"
                                           : "largest<" + type + ", Index>(window, x, to, " + least + ", nullptr)";
-    return {window.fill({"max_pool", typed(x), typed_result(x), "y[at] = " + value + ";"}, {x}, shape)};
+    return {pooled(window, x, "y[at] = " + value + ";", "max_pool")};
   }
   // storage_order 1: the first spatial axis is the fastest in the indices.
   std::string place = "place";
@@ -41,24 +58,22 @@ Results max_pool(const Call& call) {
         "from.at[0]";
     if (window.rank < 3) place = "place / window.in_size() * window.in_size() + from.at[2] * window.in[1] + from.at[1]";
   }
+  const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
   const Array indices = Array::empty(shape, Dtype::int64, x.device());
   const Array y = window.fill(
       {"max_pool_indices", typed(x), "raw int64 places, " + typed_result(x),
        "Index place = 0; y[at] = largest<" + type + ", Index>(window, x, to, " + least +
            ", &place); const auto from = place_in(place, window.in); places[at] = " + place + "; (void)from;"},
-      {x, indices}, shape);
+      {x.contiguous(), indices}, shape);
   return {y, indices};
 }
 
 /// A pooling of floats by a text of `window`, x and the place `to`.
 Results float_pool(const Call& call, const std::string& body, const char* kernel_name) {
-  const Array x = call[0].astype(compute_dtype(call[0].dtype()), false).contiguous();
-  const Window window = pooling_window(call, x);
-  const Dims shape = window.shape(x.shape(0), x.shape(1), window.out);
-  const Array y = window.fill({kernel_name, typed(x), typed_result(x),
-                               std::string("using T = ") + info(x.dtype()).c_type + "; y[at] = " + body + ";"},
-                              {x}, shape);
-  return {y.astype(call[0].dtype(), false)};
+  const Array x = call[0].astype(compute_dtype(call[0].dtype()), false);
+  const std::string type = std::string("using T = ") + info(x.dtype()).c_type + "; ";
+  return {
+      pooled(pooling_window(call, x), x, type + "y[at] = " + body + ";", kernel_name).astype(call[0].dtype(), false)};
 }
 
 Results average_pool(const Call& call) {
@@ -92,7 +107,7 @@ Results global_lp_pool(const Call& call) {
 /// outwards.
 template <bool kIsMax>
 Results adaptive_pool(const Call& call) {
-  const Array x = call[0].contiguous();
+  const Array& x = call[0];
   const std::vector<int64_t> size = call.integers("output_size").value_or(std::vector<int64_t>());
   const auto rank = static_cast<int>(size.size());
   if (rank < 1 || rank > 3 || x.ndim() != rank + 2) {
@@ -109,11 +124,17 @@ Results adaptive_pool(const Call& call) {
   }
   const std::string type = name(x.dtype()), c_type = info(compute_dtype(x.dtype())).c_type;
   const auto& kernel = kernel_of(
-      "windows", "raw const " + type + " x, int64 a, int64 b, int64 c, int64 p, int64 q, int64 r", "raw " + type + " y",
+      "windows", "raw const " + type + " x, int64 a, int64 b, int64 c, int64 p, int64 q, int64 r, int64 channels",
+      "raw " + type + " y",
       "const int64_t in[3] = {a, b, c}, out[3] = {p, q, r};\ny[i] = iruka::nn::adaptive<" + c_type + ", " +
-          (kIsMax ? "true" : "false") + ">(x, in, out, int64_t(i));",
+          (kIsMax ? "true" : "false") + ">(x, in, out, channels, int64_t(i));",
       kIsMax ? "adaptive_max_pool" : "adaptive_average_pool");
-  return {filled_by(kernel, {x, in[0], in[1], in[2], out[0], out[1], out[2]}, shape, x.dtype(), x.device())};
+  const Images images(x);
+  const Dims in_memory = images.channels_last ? shape_with_channels_behind(shape) : shape;
+  const Array y =
+      filled_by(kernel, {images.array, in[0], in[1], in[2], out[0], out[1], out[2], images.channels_last.value_or(1)},
+                in_memory, x.dtype(), x.device());
+  return {images.channels_last ? channels_in_front(y) : y};
 }
 
 constexpr Operator kRows[] = {

@@ -4,6 +4,7 @@
 
 #include "core/device.h"
 #include "jit/divider.h"
+#include "nn/channels_last.h"
 #include "nn/files/input.h"
 
 namespace iruka::nn {
@@ -113,7 +114,8 @@ Dims Window::shape(int64_t images, int64_t channels, const Spatial& extents) con
   return shape;
 }
 
-Window::Texts Window::texts(bool fills_input, bool is_small, bool is_constant) const {
+Window::Texts Window::texts(bool fills_input, bool is_small, bool is_constant,
+                            std::optional<int64_t> channels_last) const {
   const std::string type = is_small ? "int32" : "int64";
   Texts texts{
       {}, std::string("using namespace iruka::nn; using Index = ") + (is_small ? "int" : "int64_t") + ";\n", {}};
@@ -142,6 +144,13 @@ Window::Texts Window::texts(bool fills_input, bool is_small, bool is_constant) c
   const std::string ins = list("in", in, type), befores = list("before", before, type),
                     behinds = list("behind", behind, type), outs = list("out", out, type);
   list("factor", factors, "int64");
+  std::string channels = "{1, 0}";
+  if (channels_last) {
+    channels = "{channels, channels_factor}";
+    texts.parameters += ", " + type + " channels, int64 channels_factor";
+    texts.arguments.emplace_back(*channels_last);
+    texts.arguments.emplace_back(is_small ? divisor_factor(*channels_last) : 0);
+  }
   const std::string kind = is_constant ? "constexpr " : "const ";
   texts.head += kind + "Window<Index> window{" + std::to_string(rank) + ", {" + ins + "}, " + list_text(kernel) + ", " +
                 list_text(stride) + ", " + list_text(dilation) + ", {" + befores + "}, {" + behinds + "}, {" + outs +
@@ -152,11 +161,12 @@ Window::Texts Window::texts(bool fills_input, bool is_small, bool is_constant) c
                       ? "{" + std::to_string(filled[axis]) + ", 0}, "
                       : "{" + std::string(fills_input ? "in" : "out") + number + ", factor" + number + "}, ";
   }
-  texts.head += "}};\n";
+  texts.head += "}, " + channels + "};\n";
   return texts;
 }
 
-Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments, const Dims& shape) const {
+Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments, const Dims& shape,
+                   std::optional<int64_t> channels_last) const {
   bool is_small = taps() < double{kMost};
   int64_t elements = count(shape);
   for (const Array& array : arguments) elements = std::max(elements, array.size());
@@ -169,9 +179,10 @@ Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments
   const Spatial& filled = made.fills_input ? in : out;
   // Vectors of a host follow rows, which pays if they are long. Short ones need divisions by constants: there are few
   // of them, so that the kernels are few, too. A GPU's threads each compute one element.
-  const bool is_host = device.target().is_host, is_constant = is_host && std::ranges::max(filled) < kMostConstant;
+  const bool is_host = device.target().is_host && !channels_last;
+  const bool is_constant = is_host && std::ranges::max(filled) < kMostConstant;
   const bool has_rows = is_host && !is_constant && filled[2] >= kLongRow;
-  Texts texts = this->texts(made.fills_input, is_small, is_constant);
+  Texts texts = this->texts(made.fills_input, is_small, is_constant, channels_last);
   const std::string body =
       has_rows ? "for_row(window, Index(i), [&](const Place<Index>& to, Index at) __attribute__((always_inline)) {" +
                      made.body + "});"
@@ -180,8 +191,10 @@ Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments
                                  made.results, texts.head + body, made.name,
                                  has_rows ? std::vector<std::string>{"--lanes=1"} : std::vector<std::string>());
   texts.arguments.insert(texts.arguments.end(), arguments.begin(), arguments.end());
-  return filled_by(kernel, std::move(texts.arguments), shape, arguments[0].dtype(), device,
-                   has_rows ? std::optional(count(shape) / filled[2]) : std::nullopt);
+  const Dims in_memory = channels_last ? shape_with_channels_behind(shape) : shape;
+  const Array result = filled_by(kernel, std::move(texts.arguments), in_memory, arguments[0].dtype(), device,
+                                 has_rows ? std::optional(count(shape) / filled[2]) : std::nullopt);
+  return channels_last ? channels_in_front(result) : result;
 }
 
 Window window_of(const Call& call, const Array& x, const std::vector<int64_t>& kernel) {

@@ -37,16 +37,18 @@ struct Window {
   bool is_pointwise() const {
     return kernel_size() == 1 && in == out && before == Spatial{} && stride == Spatial{1, 1, 1};
   }
-  /// A new array in C order, of (images, channels) and the spatial extents `out`, or `in`, that a kernel fills. Its
-  /// text depends on what belongs to the network, and not on extents of arrays, except small ones on a host.
-  Array fill(const WindowKernel& kernel, const std::vector<Array>& arguments, const Dims& shape) const;
+  /// A new array of (images, channels) and the spatial extents `out`, or `in`, that a kernel fills. It is in C order,
+  /// or has the channels as its fastest axis, if the number of these is given; then the arguments have them last. The
+  /// kernel's text depends on what belongs to the network, and not on extents of arrays, except small ones on a host.
+  Array fill(const WindowKernel& kernel, const std::vector<Array>& arguments, const Dims& shape,
+             std::optional<int64_t> channels_last = {}) const;
 
  private:
   struct Texts {
     std::string parameters, head;  ///< statements that declare `window` and the type Index
     std::vector<Argument> arguments;
   };
-  Texts texts(bool fills_input, bool is_small, bool is_constant) const;
+  Texts texts(bool fills_input, bool is_small, bool is_constant, std::optional<int64_t> channels_last) const;
 };
 
 /// The window of attributes over x, (N, C, ...) of one to three spatial axes. Raises ValueError for attributes that do
