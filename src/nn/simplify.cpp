@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
+#include "core/allocation_budget.h"
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/inlining.h"
@@ -16,8 +19,27 @@
 namespace iruka::nn {
 namespace {
 
-/// Results beyond these bytes are computed in each run, rather than kept.
-constexpr int64_t kMostFoldedBytes = int64_t{64} << 20;
+/// What folding may allocate in all: so many bytes, and so often those of the file's own constants. Nodes that need
+/// more are computed in each run.
+constexpr size_t kFoldedBytes = size_t{64} << 20, kFoldedTimes = 4;
+
+void collect_buffers(const Graph& graph, std::set<const Buffer*>& buffers) {
+  for (const auto& [name, array] : graph.initializers) buffers.insert(array.buffer().get());
+  for (const Node& node : graph.nodes) {
+    for (const auto& [name, attribute] : node.attributes) {
+      if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
+    }
+    for (const GraphHandle& inner : graphs_of(node)) collect_buffers(*inner, buffers);
+  }
+}
+
+size_t folding_budget(const Graph& graph) {
+  std::set<const Buffer*> buffers;
+  collect_buffers(graph, buffers);
+  size_t bytes = 0;
+  for (const Buffer* buffer : buffers) bytes += buffer->bytes();
+  return kFoldedBytes + kFoldedTimes * bytes;
+}
 
 bool has_graphs(const Node& node) { return !graphs_of(node).empty(); }
 
@@ -35,7 +57,9 @@ const T* get(const Node& node, const char* name) {
 /// One pass over a graph's nodes, in which each is dropped, kept or replaced.
 class Simplifier {
  public:
-  explicit Simplifier(Graph& graph, const std::map<std::string, int64_t>& opsets) : graph_(graph), opsets_(opsets) {}
+  /// `budget`: the bytes that folding may still allocate, of all graphs of the model.
+  Simplifier(Graph& graph, const std::map<std::string, int64_t>& opsets, size_t& budget)
+      : graph_(graph), opsets_(opsets), budget_(budget) {}
 
   void run() {
     count_uses();
@@ -69,7 +93,7 @@ class Simplifier {
   void simplify_graphs(Node& node) {
     const auto simpler = [&](const GraphHandle& graph) {
       Graph copy = *graph;
-      Simplifier(copy, opsets_).run();
+      Simplifier(copy, opsets_, budget_).run();
       return std::make_shared<const Graph>(std::move(copy));
     };
     for (auto& [name, attribute] : node.attributes) replace_graphs(attribute, simpler);
@@ -100,7 +124,8 @@ class Simplifier {
     return true;
   }
 
-  /// What depends on constants alone becomes one. What fails is left to the run that needs it.
+  /// What depends on constants alone becomes one. What fails, or asks for more memory than the budget has, is left to
+  /// the run that needs it.
   bool is_folded(const Node& node) {
     if (!node.domain.empty() || has_graphs(node)) return false;
     std::vector<Array> inputs;
@@ -109,18 +134,23 @@ class Simplifier {
       if (!array && !input.empty()) return false;
       inputs.push_back(array ? *array : Array());
     }
-    Results results;
+    const AllocationBudgetScope scope(budget_);
     try {
-      results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
+      Results results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
+      for (Array& result : results) result = result.valid() ? result.contiguous() : result;
+      for (size_t k = 0; k < node.outputs.size() && k < results.size(); ++k) {
+        if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k];
+      }
+    } catch (const Interrupted&) {
+      throw;
     } catch (const Error&) {
       return false;
+    } catch (const std::bad_alloc&) {
+      return false;
+    } catch (const std::length_error&) {
+      return false;
     }
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      if (k < results.size() && results[k].nbytes() > kMostFoldedBytes) return false;
-    }
-    for (size_t k = 0; k < node.outputs.size() && k < results.size(); ++k) {
-      if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k].contiguous();
-    }
+    budget_ -= scope.taken();
     return true;
   }
 
@@ -263,6 +293,7 @@ class Simplifier {
 
   Graph& graph_;
   const std::map<std::string, int64_t>& opsets_;
+  size_t& budget_;
   std::unordered_map<std::string, int> uses_;             ///< by nodes of this graph
   std::set<std::string> captured_;                        ///< names that inner graphs or callers use
   std::unordered_map<std::string, std::string> renamed_;  ///< outputs of removed nodes
@@ -314,7 +345,8 @@ Graph simplified(Graph graph, const std::string& where) {
                                  std::to_string(kNewestOpset) + " are known");
   }
   const std::map<std::string, int64_t> opsets = graph.opsets;
-  Simplifier(graph, opsets).run();
+  size_t budget = folding_budget(graph);
+  Simplifier(graph, opsets, budget).run();
   return graph;
 }
 
