@@ -54,6 +54,60 @@ const T* get(const Node& node, const char* name) {
   return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
+/// Whether C of a Gemm is constant and broadcasts to its product, as the operator asks; a sum takes other shapes, too.
+bool is_bias(const Graph& graph, const Node& gemm) {
+  const auto weight = graph.initializers.find(gemm.inputs[1]), bias = graph.initializers.find(gemm.inputs[2]);
+  if (weight == graph.initializers.end() || bias == graph.initializers.end()) return false;
+  const Array &matrix = weight->second, &numbers = bias->second;
+  const auto* transposed = get<int64_t>(gemm, "transB");
+  if (matrix.ndim() != 2 || numbers.ndim() > 2) return false;
+  const int64_t outputs = matrix.shape(transposed && *transposed ? 0 : 1);
+  return numbers.size() == 1 || (numbers.size() == outputs && numbers.shape(numbers.ndim() - 1) == outputs);
+}
+
+/// A bias is a pointwise node behind its convolution or product, so that it is fused with the activation.
+void split_biases(Graph& graph) {
+  std::vector<Node> nodes = std::move(graph.nodes);
+  graph.nodes.clear();
+  for (Node& node : nodes) {
+    const bool is_gemm = node.op == "Gemm";
+    const auto* beta = get<float>(node, "beta");
+    const bool is_split =
+        node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 && !node.inputs[2].empty() &&
+        (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1) && is_bias(graph, node)));
+    if (!is_split) {
+      graph.nodes.push_back(std::move(node));
+      continue;
+    }
+    Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
+    node.outputs[0] += ".product";
+    bias.inputs = {node.outputs[0], node.inputs[2]};
+    node.inputs.resize(2);
+    graph.nodes.push_back(std::move(node));
+    graph.nodes.push_back(std::move(bias));
+  }
+}
+
+void drop_unused(Graph& graph) {
+  std::set<std::string> used;
+  for (const TensorInfo& output : graph.outputs) used.insert(output.name);
+  std::vector<Node> kept;
+  for (size_t k = graph.nodes.size(); k-- > 0;) {
+    Node& node = graph.nodes[k];
+    if (std::ranges::none_of(node.outputs, [&](const std::string& name) { return used.contains(name); })) continue;
+    used.insert(node.inputs.begin(), node.inputs.end());
+    if (has_graphs(node) && !is_fused(node)) {
+      Graph around;
+      around.nodes.push_back(node);
+      for (const std::string& name : captured_names(around)) used.insert(name);
+    }
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  graph.nodes = std::move(kept);
+  std::erase_if(graph.initializers, [&](const auto& entry) { return !used.contains(entry.first); });
+}
+
 /// One pass over a graph's nodes, in which each is dropped, kept or replaced.
 class Simplifier {
  public:
@@ -73,9 +127,7 @@ class Simplifier {
       if (node.op == "BatchNormalization" && node.domain.empty() && fold_batch_norm(node)) continue;
       add(std::move(node));
     }
-    split_biases();
-    fuse_pointwise(graph_);
-    drop_unused();
+    drop_unused(graph_);
   }
 
  private:
@@ -94,6 +146,7 @@ class Simplifier {
     const auto simpler = [&](const GraphHandle& graph) {
       Graph copy = *graph;
       Simplifier(copy, opsets_, budget_).run();
+      join_pointwise(copy);
       return std::make_shared<const Graph>(std::move(copy));
     };
     for (auto& [name, attribute] : node.attributes) replace_graphs(attribute, simpler);
@@ -248,49 +301,6 @@ class Simplifier {
     return shape;
   }
 
-  /// A bias is a pointwise node behind its convolution or product, so that it is fused with the activation.
-  void split_biases() {
-    std::vector<Node> nodes = std::move(graph_.nodes);
-    graph_.nodes.clear();
-    for (Node& node : nodes) {
-      const bool is_gemm = node.op == "Gemm";
-      const auto* beta = get<float>(node, "beta");
-      const bool is_split = node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 &&
-                            !node.inputs[2].empty() &&
-                            (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1)));
-      if (!is_split) {
-        graph_.nodes.push_back(std::move(node));
-        continue;
-      }
-      Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
-      node.outputs[0] += ".product";
-      bias.inputs = {node.outputs[0], node.inputs[2]};
-      node.inputs.resize(2);
-      graph_.nodes.push_back(std::move(node));
-      graph_.nodes.push_back(std::move(bias));
-    }
-  }
-
-  void drop_unused() {
-    std::set<std::string> used;
-    for (const TensorInfo& output : graph_.outputs) used.insert(output.name);
-    std::vector<Node> kept;
-    for (size_t k = graph_.nodes.size(); k-- > 0;) {
-      Node& node = graph_.nodes[k];
-      if (std::ranges::none_of(node.outputs, [&](const std::string& name) { return used.contains(name); })) continue;
-      used.insert(node.inputs.begin(), node.inputs.end());
-      if (has_graphs(node) && !is_fused(node)) {
-        Graph around;
-        around.nodes.push_back(node);
-        for (const std::string& name : captured_names(around)) used.insert(name);
-      }
-      kept.push_back(std::move(node));
-    }
-    std::ranges::reverse(kept);
-    graph_.nodes = std::move(kept);
-    std::erase_if(graph_.initializers, [&](const auto& entry) { return !used.contains(entry.first); });
-  }
-
   Graph& graph_;
   const std::map<std::string, int64_t>& opsets_;
   size_t& budget_;
@@ -324,6 +334,12 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
 }
 
 }  // namespace
+
+void join_pointwise(Graph& graph) {
+  split_biases(graph);
+  fuse_pointwise(graph);
+  drop_unused(graph);
+}
 
 void check_operators(const Graph& graph, const std::string& where) {
   std::map<std::string, std::string> missing;
