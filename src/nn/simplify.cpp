@@ -73,7 +73,7 @@ void split_biases(Graph& graph) {
     const bool is_gemm = node.op == "Gemm";
     const auto* beta = get<float>(node, "beta");
     const bool is_split =
-        node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 && !node.inputs[2].empty() &&
+        node.domain.empty() && node.outputs.size() == 1 && node.inputs.size() > 2 && !node.inputs[2].empty() &&
         (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1) && is_bias(graph, node)));
     if (!is_split) {
       graph.nodes.push_back(std::move(node));
@@ -191,7 +191,11 @@ class Simplifier {
     try {
       Results results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
       for (Array& result : results) result = result.valid() ? result.contiguous() : result;
-      for (size_t k = 0; k < node.outputs.size() && k < results.size(); ++k) {
+      results.resize(node.outputs.size());
+      for (size_t k = 0; k < results.size(); ++k) {
+        if (!node.outputs[k].empty() && !results[k].valid()) return false;
+      }
+      for (size_t k = 0; k < results.size(); ++k) {
         if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k];
       }
     } catch (const Interrupted&) {
@@ -327,6 +331,8 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
     std::string problem = control_problem(node);
     if (problem.empty()) problem = pointwise_problem(node);
+    if (problem.empty() && !is_pointwise(node) && !find_operator(node.op))
+      problem = "it has " + std::to_string(node.outputs.size()) + " outputs, but the operator gives one";
     if (!problem.empty())
       raise_value_error(where, "ONNX model: node " + in_quotes(label_of(node)) + " (" + node.op + "): " + problem);
     for (const GraphHandle& graph : graphs_of(node)) check_nodes(graph->nodes, where);

@@ -535,3 +535,39 @@ def test_constants_of_functions_count():
     proto.ir_version = 10
     with pytest.raises(ValueError, match="its functions have more than 1048576 nodes, constants and declared values"):
         nn.load(proto.SerializeToString(), device="cpu")
+
+
+# Outputs that operators do not have.
+
+
+@pytest.mark.parametrize("op", ["Acosh", "Mul", "Where"])
+def test_a_second_output_of_a_pointwise_operator(op):
+    inputs = ["x"] * {"Acosh": 1, "Mul": 2, "Where": 3}[op]
+    with pytest.raises(ValueError, match=f"node 'y' .{op}.: it has 2 outputs, but the operator gives one"):
+        load([node(op, inputs, ["y", "z"])], ["x"], ["y"])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        node("Conv", ["x", "w", "b"], ["y", "z"]),
+        node("ConstantOfShape", ["n"], ["y", "z"]),
+        node("Reshape", ["w", "n"], ["y", "z"]),
+    ],
+)
+def test_an_output_that_no_operator_gives(made):
+    constants = {"w": np.ones((1, 1, 1), np.float32), "b": ONES, "n": np.array([1, 1, 1])}
+    model = load([made, node("Neg", ["z"], ["u"]), node("Add", ["y", "u"], ["v"])], ["x"], ["v"], **constants)
+    with pytest.raises(ValueError, match="input 0 is left out, which the operator needs|leaves out"):
+        model(np.ones((1, 1, 2), np.float32))
+    fine = load([made], ["x"], ["y"], **constants)
+    assert run(fine, np.ones((1, 1, 2), np.float32)).ndim == 3
+
+
+@pytest.mark.parametrize("op", ["Relu", "Dropout", "Conv"])
+def test_outputs_that_are_left_out(op):
+    inputs = ["x", "w", "b"] if op == "Conv" else ["x"]
+    model = load(
+        [node(op, inputs, ["y", ""])], ["x"], ["y"], w=np.ones((1, 1, 1), np.float32), b=np.zeros(1, np.float32)
+    )
+    np.testing.assert_array_equal(run(model, np.ones((1, 1, 2), np.float32)), np.ones((1, 1, 2)))
