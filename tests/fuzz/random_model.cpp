@@ -17,7 +17,8 @@ struct Row {
   /// A letter for each input. x: floats, y: any value, w: constant floats, n: constant integers, k: one of them, b:
   /// bools. ?: the one before may be left out, *: there may be several of it.
   const char* inputs;
-  /// "name=kind": i an integer, f a number, I integers, F numbers, t a type, T a tensor, or a text of several.
+  /// "name=kind", with ! before it what is always given: i an integer, f a number, I integers, F numbers, t a type, T a
+  /// tensor, or a text of several.
   const char* attributes = "";
   int outputs = 1;
 };
@@ -49,11 +50,11 @@ constexpr Row kRows[] = {
     {"Attention", "xxxb?", "is_causal=i kv_num_heads=i q_num_heads=i scale=f softcap=f"},
     {"ArgMax", "y", "axis=i keepdims=i select_last_index=i"},
     {"ArgMin", "y", "axis=i keepdims=i select_last_index=i"},
-    {"AveragePool", "x", "auto_pad=P ceil_mode=i count_include_pad=i dilations=I kernel_shape=I pads=I strides=I"},
+    {"AveragePool", "x", "auto_pad=P ceil_mode=i count_include_pad=i dilations=I !kernel_shape=I pads=I strides=I"},
     {"BatchNormalization", "xwwww", "epsilon=f training_mode=i"},
-    {"BitShift", "yy", "direction=LEFT|RIGHT|ODD"},
+    {"BitShift", "yy", "!direction=LEFT|RIGHT|ODD"},
     {"BitwiseAnd", "yy"},
-    {"Cast", "y", "to=t"},
+    {"Cast", "y", "!to=t"},
     {"CastLike", "yy"},
     {"Celu", "x", "alpha=f"},
     {"Clip", "yw?w?", "max=f min=f"},
@@ -67,7 +68,7 @@ constexpr Row kRows[] = {
     {"CumSum", "yk", "exclusive=i reverse=i"},
     {"DepthToSpace", "y", "blocksize=i mode=DCR|CRD"},
     {"Dropout", "yw?b?", "", 2},
-    {"Einsum", "xx", "equation=ij,jk->ik|i,i->i|bij,bjk|...i,...i->...|ii->i|ij->j|a->"},
+    {"Einsum", "xx", "!equation=ij,jk->ik|i,i->i|bij,bjk|...i,...i->...|ii->i|ij->j|a->"},
     {"Elu", "x", "alpha=f"},
     {"Expand", "yn"},
     {"EyeLike", "y", "dtype=t k=i"},
@@ -92,10 +93,10 @@ constexpr Row kRows[] = {
     {"LeakyRelu", "x", "alpha=f"},
     {"LogSoftmax", "x", "axis=i"},
     {"LpNormalization", "x", "axis=i p=i"},
-    {"LpPool", "x", "auto_pad=P ceil_mode=i dilations=I kernel_shape=I p=i pads=I strides=I"},
+    {"LpPool", "x", "auto_pad=P ceil_mode=i dilations=I !kernel_shape=I p=i pads=I strides=I"},
     {"MatMul", "xx"},
     {"MatMul", "xw"},
-    {"MaxPool", "x", "auto_pad=P ceil_mode=i dilations=I kernel_shape=I pads=I storage_order=i strides=I", 2},
+    {"MaxPool", "x", "auto_pad=P ceil_mode=i dilations=I !kernel_shape=I pads=I storage_order=i strides=I", 2},
     {"MeanVarianceNormalization", "x", "axes=I"},
     {"Mod", "yy", "fmod=i"},
     {"NonZero", "y"},
@@ -271,10 +272,13 @@ class Writer {
   }
   void add_attributes(Node& node, std::string_view list) {
     while (!list.empty()) {
-      const std::string_view each = list.substr(0, list.find(' '));
+      std::string_view each = list.substr(0, list.find(' '));
       list.remove_prefix(std::min(each.size() + 1, list.size()));
+      const bool is_needed = each.starts_with('!');
+      each.remove_prefix(is_needed ? 1 : 0);
       const size_t sign = each.find('=');
-      if (choices_.one_in(2)) node.attributes[std::string(each.substr(0, sign))] = attribute(each.substr(sign + 1));
+      if (is_needed || choices_.one_in(3))
+        node.attributes[std::string(each.substr(0, sign))] = attribute(each.substr(sign + 1));
     }
   }
 
@@ -287,7 +291,7 @@ class Writer {
       writer.graph_.inputs.push_back({name, {}, {}});
       writer.add_outer(name);
     }
-    writer.add_nodes(3);
+    writer.add_nodes(2);
     for (size_t k = 0; k < outputs; ++k) {
       const bool is_condition = has_condition && k == 0;
       writer.graph_.outputs.push_back({is_condition ? writer.graph_.inputs[1].name : writer.any(), {}, {}});
@@ -299,7 +303,7 @@ class Writer {
 
   Node control() {
     Node node{"If", "", fresh("node"), {}, {}, {}};
-    const size_t kind = choices_.below(3), states = choices_.below(3), scans = choices_.below(2);
+    const size_t kind = choices_.below(3), states = choices_.below(3), scans = states ? choices_.below(2) : 1;
     if (kind == 0) {
       node.inputs = {constant(array_of({}, Dtype::bool_))};
       node.attributes = {{"then_branch", inner(0, 1, false)}, {"else_branch", inner(0, 1, false)}};
@@ -316,10 +320,16 @@ class Writer {
     for (size_t k = 0; k < states + elements; ++k) node.inputs.push_back(any());
     const size_t first = kind == 1 ? 1 : 0;
     node.attributes["body"] = inner(states + elements + 2 * first, states + scans + first, kind == 1);
-    if (kind == 2) add_attributes(node, "scan_input_axes=I scan_output_axes=I scan_input_directions=I");
+    const auto list = [&](size_t count, size_t most) {
+      std::vector<int64_t> numbers(choices_.one_in(12) ? 3 : count);
+      for (int64_t& each : numbers) each = static_cast<int64_t>(choices_.below(most));
+      return numbers;
+    };
+    if (kind == 2 && choices_.one_in(2)) node.attributes["scan_input_axes"] = list(elements, 3);
+    if (kind == 2 && choices_.one_in(2)) node.attributes["scan_input_directions"] = list(elements, 2);
+    if (kind == 2 && choices_.one_in(2)) node.attributes["scan_output_axes"] = list(scans, 3);
     if (kind == 2) node.attributes["num_scan_inputs"] = static_cast<int64_t>(elements);
     for (size_t k = 0; k < states + scans; ++k) node.outputs.push_back(fresh("v"));
-    if (node.outputs.empty()) node.outputs.push_back(fresh("v"));
     return node;
   }
 
@@ -343,7 +353,7 @@ class Writer {
       for (size_t k = 0; k < outputs; ++k) node.outputs.push_back(fresh("v"));
     }
     if (node.outputs.empty()) node.outputs.push_back(fresh("v"));
-    if (choices_.one_in(16)) spoil(node);
+    if (node.op != "Loop" && choices_.one_in(32)) spoil(node);  // a loop without a number of steps may not end
     for (const std::string& output : node.outputs) {
       if (!output.empty()) values_.push_back(output);
     }
@@ -384,7 +394,7 @@ RandomModel random_model(Choices& choices) {
     const Dtype dtype = writer.dtype_of_input();
     writer.add_input(writer.array_of(shape, dtype), choices.one_in(2));
   }
-  writer.add_nodes(10);
+  writer.add_nodes(1 + choices.below(6));
   writer.add_outputs(3);
   writer.graph_.opsets[""] = opset;
   return {std::move(writer.graph_), std::move(writer.arrays_)};

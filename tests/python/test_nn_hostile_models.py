@@ -571,3 +571,10 @@ def test_outputs_that_are_left_out(op):
         [node(op, inputs, ["y", ""])], ["x"], ["y"], w=np.ones((1, 1, 1), np.float32), b=np.zeros(1, np.float32)
     )
     np.testing.assert_array_equal(run(model, np.ones((1, 1, 2), np.float32)), np.ones((1, 1, 2)))
+
+
+@pytest.mark.parametrize("op", ["BitwiseAnd", "BitwiseNot"])
+def test_dtypes_that_an_operator_does_not_take(op):
+    model = load([node(op, ["x"] * (1 if op == "BitwiseNot" else 2), ["y"])], ["x"], ["y"])
+    with pytest.raises(TypeError, match=f"node '{op}' .Pointwise.: it does not take inputs of these dtypes.*float32"):
+        model(ONES)
