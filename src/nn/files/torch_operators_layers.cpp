@@ -196,15 +196,14 @@ Integers pooled_extents(TorchCall& call, const TorchTensor& x, int rank) {
               std::to_string(rank) + " axes");
   }
   if (x.ndim() < rank) call.fail("the input has " + std::to_string(x.ndim()) + " axes");
+  const std::vector<Extent>& made = call.result().shape;
   Integers extents;
   for (int k = 0; k < rank; ++k) {
-    const Extent& in = x.shape[static_cast<size_t>(x.ndim() - rank + k)];
+    const auto from_last = static_cast<size_t>(rank - k);
+    const Extent& in = x.shape[x.shape.size() - from_last];
     const TorchSize& out = wanted[wanted.size() == 1 ? 0 : static_cast<size_t>(k)];
-    const int from_last = rank - k;
-    const Extent* const made = call.result().ndim() >= from_last
-                                   ? &call.result().shape[static_cast<size_t>(call.result().ndim() - from_last)]
-                                   : nullptr;
-    const bool is_kept = !out.name.empty() && made && !in.symbol.empty() && made->symbol == in.symbol;
+    const std::string symbol = made.size() >= from_last ? made[made.size() - from_last].symbol : "";
+    const bool is_kept = !out.name.empty() && !in.symbol.empty() && symbol == in.symbol;
     if (!out.name.empty() && !is_kept) call.fail("a result's extent that is no number must be the input's");
     if (!is_kept && (out.value < 1 || out.value > kMost)) {
       call.fail("pooling an axis of " + (in.value < 0 ? "any extent" : std::to_string(in.value)) + " to " +
