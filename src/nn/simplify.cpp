@@ -331,7 +331,7 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
     std::string problem = control_problem(node);
     if (problem.empty()) problem = pointwise_problem(node);
-    if (problem.empty() && !is_pointwise(node) && !find_operator(node.op))
+    if (problem.empty() && node.outputs.size() > 1 && !is_pointwise(node) && !find_operator(node.op))
       problem = "it has " + std::to_string(node.outputs.size()) + " outputs, but the operator gives one";
     if (!problem.empty())
       raise_value_error(where, "ONNX model: node " + in_quotes(label_of(node)) + " (" + node.op + "): " + problem);
