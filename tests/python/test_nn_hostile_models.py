@@ -578,3 +578,13 @@ def test_dtypes_that_an_operator_does_not_take(op):
     model = load([node(op, ["x"] * (1 if op == "BitwiseNot" else 2), ["y"])], ["x"], ["y"])
     with pytest.raises(TypeError, match=f"node '{op}' .Pointwise.: it does not take inputs of these dtypes.*float32"):
         model(ONES)
+
+
+@pytest.mark.parametrize("place", [-(2**63), -(2**63) + 1, 2**63 - 1, 2**62])
+@pytest.mark.parametrize("op", ["Gather", "GatherElements", "GatherND"])
+def test_places_whose_offsets_overflow(op, place):
+    """The sanitizers' builds see the overflow, which all builds must refuse."""
+    indices = np.array([[0, place]] if op == "GatherND" else [[place, 0]])
+    model = load([node(op, ["x", "i"], ["y"])], ["x"], ["y"], i=indices)
+    with pytest.raises(IndexError, match=f"node 'y' .{op}.*{place}.*out of bounds"):
+        model(np.ones((3, 100, 5), np.float32) if op != "GatherElements" else np.ones((3, 2), np.float32))
