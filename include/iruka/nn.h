@@ -228,6 +228,15 @@ class IRUKA_API Model {
     const Array list[] = {inputs...};
     return std::move(run(list).front());
   }
+  /// The model of each point of x, an array of any shape and layout whose features lie along `axis`; the result has the
+  /// model's outputs there. For models whose only input has shape (batch, features) with any batch, and whose only
+  /// output has shape (batch, outputs), each row of it made of one row of the input. Real dtypes are cast to the
+  /// input's. Parts of the points run one after the other; `options.precision` is the model's. Raises ValueError for
+  /// other models, and what Perceptron::map() raises.
+  Array map(const Array& x, int64_t axis = -1, const MapOptions& options = {}) const;
+  /// The network that runs in the graph's place, where the model is one: products with constant weights and
+  /// activations alone, as small as one kernel asks. Else null.
+  const Perceptron* perceptron() const;
   /// Runs twice and tells what each node did.
   std::vector<ModelStep> report(std::span<const Array> inputs) const;
   /// What keeps the model from running as fast as it could on the device, and what to install; empty where nothing

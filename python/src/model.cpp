@@ -14,6 +14,7 @@
 #include "interop.h"
 #include "iruka/nn.h"
 #include "nn/model.h"
+#include "points.h"
 
 namespace iruka::python {
 
@@ -126,7 +127,18 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("precision",
                    [](const nn::Model& model) { return kPrecisions[static_cast<size_t>(model.precision())]; })
       .def_prop_ro("note", &nn::Model::note)
+      .def_prop_ro("perceptron",
+                   [](const nn::Model& model) {
+                     const nn::Perceptron* const network = model.perceptron();
+                     return network ? nb::cast(*network) : nb::none();
+                   })
       .def("run", run, nb::arg("inputs"))
+      .def(
+          "map",
+          [](const nn::Model& model, nb::handle x, int64_t axis, nb::handle out, nb::handle progress) {
+            return mapped(model, x, axis, out, progress, model.precision());
+          },
+          nb::arg("x"), nb::arg("axis"), nb::arg("out").none(), nb::arg("progress").none())
       .def("report", report, nb::arg("inputs"))
       .def("table", &nn::Model::to_string);
   module.def("model", made, nb::arg("nodes"), nb::arg("arrays"), nb::arg("inputs"), nb::arg("outputs"),

@@ -10,6 +10,7 @@
 #include "interop.h"
 #include "iruka/nn.h"
 #include "model.h"
+#include "points.h"
 
 namespace iruka::python {
 
@@ -45,27 +46,9 @@ void construct(nb::pointer_and_handle<nn::Perceptron> self, const nb::list& list
   new (self.p) nn::Perceptron(std::move(layers), input);
 }
 
-/// What is not the library's own array comes to the network's device.
-Array points_of(const nn::Perceptron& network, nb::handle x) {
-  if (!is_array(x.ptr()) && !is_array_like(x.ptr()))
-    throw TypeError("nn: expected an array, not " + describe(x.type()));
-  return as_array(x, network.device());
-}
-
 nb::object map(const nn::Perceptron& network, nb::handle x, int64_t axis, nb::handle out, nb::handle progress,
                const std::string& precision) {
-  const Array points = points_of(network, x);
-  Array target = optional_array(out);
-  nn::MapOptions options;
-  options.precision = to_precision(precision, "nn.Module");
-  if (target.valid()) options.out = &target;
-  if (!progress.is_none())
-    options.progress = [progress](int64_t done, int64_t all) {
-      const GilHold hold;
-      progress(done, all);
-    };
-  Array result = without_gil([&] { return network.map(points, axis, options); });
-  return target.valid() ? nb::borrow(out) : to_python(std::move(result));
+  return mapped(network, x, axis, out, progress, to_precision(precision, "nn.Module"));
 }
 
 nb::object function_of(const nn::Perceptron& network, const std::string& name) {
@@ -75,6 +58,12 @@ nb::object function_of(const nn::Perceptron& network, const std::string& name) {
 }
 
 }  // namespace
+
+Array points_of(Device& device, nb::handle x) {
+  if (!is_array(x.ptr()) && !is_array_like(x.ptr()))
+    throw TypeError("nn: expected an array, not " + describe(x.type()));
+  return as_array(x, device);
+}
 
 void bind_perceptron(nb::module_& module) {
   nb::list kinds;
@@ -93,14 +82,14 @@ void bind_perceptron(nb::module_& module) {
       .def(
           "report",
           [](const nn::Perceptron& network, nb::handle x, int64_t axis) {
-            const Array points = points_of(network, x);
+            const Array points = points_of(network.device(), x);
             return without_gil([&] { return network.report(points, axis); });
           },
           nb::arg("x"), nb::arg("axis"))
       .def(
           "source",
           [](const nn::Perceptron& network, nb::handle x, int64_t axis) {
-            const Array points = points_of(network, x);
+            const Array points = points_of(network.device(), x);
             return without_gil([&] { return network.source(points, axis); });
           },
           nb::arg("x"), nb::arg("axis"));

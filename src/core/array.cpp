@@ -64,7 +64,12 @@ Array Array::empty(const Dims& shape, Dtype dtype, Device& device) {
   check_rank(shape);
   Dims strides = c_strides(shape, iruka::itemsize(dtype));  // raises where the number of bytes overflows
   const int64_t bytes = count(shape) * iruka::itemsize(dtype);
-  return Array(std::make_shared<Buffer>(device, static_cast<size_t>(bytes)), dtype, shape, std::move(strides));
+  try {
+    return Array(std::make_shared<Buffer>(device, static_cast<size_t>(bytes)), dtype, shape, std::move(strides));
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(std::string(error.what()) + "; for an array of " + name(dtype) + " of shape " +
+                           to_string(shape));
+  }
 }
 
 Array Array::empty(const Dims& shape, Dtype dtype) { return empty(shape, dtype, default_device()); }

@@ -5,6 +5,7 @@
 
 #include "nn/call_cache.h"
 #include "nn/channels_last.h"
+#include "nn/known_shapes.h"
 #include "nn/node_users.h"
 #include "nn/pointwise_group.h"
 #include "ops/views.h"
@@ -26,7 +27,7 @@ constexpr size_t kMostNodes = 64, kMostInputs = 24;
 /// Groups of pointwise nodes, made from the last node to the first.
 class Fusion {
  public:
-  explicit Fusion(Graph& graph) : graph_(graph), users_(graph) {}
+  explicit Fusion(Graph& graph) : graph_(graph), users_(graph), shapes_(graph) {}
 
   void run() {
     std::vector<bool> taken(graph_.nodes.size());
@@ -46,7 +47,8 @@ class Fusion {
   }
 
  private:
-  /// The node, and all before it of which it is the only user.
+  /// The node, and all before it of which it is the only user. What is costly and repeated along axes of the result
+  /// runs by itself, once for each of its own elements.
   std::set<size_t> group_of(size_t last) {
     std::set<size_t> group{last};
     for (bool grows = true; grows && group.size() < kMostNodes;) {
@@ -57,7 +59,7 @@ class Fusion {
           if (!maker || group.contains(*maker)) continue;
           if (!is_pointwise(graph_.nodes[*maker]) || users_.is_output(input)) continue;
           if (!std::ranges::all_of(users_.users(input), [&](size_t user) { return group.contains(user); })) continue;
-          if (is_by_channel_somewhere(input)) continue;
+          if (is_by_channel_somewhere(input) || is_costly_repeated(*maker, last)) continue;
           group.insert(*maker);
           if (inputs_of(group).size() > kMostInputs) {
             group.erase(*maker);
@@ -68,6 +70,12 @@ class Fusion {
       }
     }
     return group;
+  }
+
+  bool is_costly_repeated(size_t maker, size_t last) const {
+    const Node &node = graph_.nodes[maker], &result = graph_.nodes[last];
+    return find_pointwise(node.op)->cost == PointwiseCost::high &&
+           shapes_.is_repeated_in(node.outputs[0], result.outputs[0]);
   }
 
   static bool is_by_channel(const Node& node, size_t place) {
@@ -136,6 +144,7 @@ class Fusion {
 
   Graph& graph_;
   const NodeUsers users_;
+  const KnownShapes shapes_;
 };
 
 /// The dtypes of a group's inputs, on which its kernel depends.

@@ -8,7 +8,8 @@ namespace iruka::nn {
 namespace {
 
 constexpr int kDeepest = 32;
-constexpr size_t kMostNodes = size_t{1} << 20;
+/// Of nodes, and of the inputs, outputs, constants and declared values of their graphs.
+constexpr size_t kMostParts = size_t{1} << 20;
 
 class Inliner {
  public:
@@ -22,7 +23,7 @@ class Inliner {
     if (depth > kDeepest) refuse("its functions call each other more than " + std::to_string(kDeepest) + " deep");
     std::vector<Node> made;
     for (Node& node : nodes) {
-      if (++nodes_ > kMostNodes) refuse("its functions have more than " + std::to_string(kMostNodes) + " nodes");
+      count(1);
       const auto found = functions_.find({node.domain, node.op});
       if (found == functions_.end()) {
         for (auto& [name, attribute] : node.attributes) inline_graphs(attribute, depth);
@@ -37,6 +38,12 @@ class Inliner {
  private:
   using Names = std::map<std::string, std::string>;
   using Attributes = std::map<std::string, Attribute>;
+
+  void count(size_t parts) {
+    parts_ += parts;
+    if (parts_ > kMostParts)
+      refuse("its functions have more than " + std::to_string(kMostParts) + " nodes, constants and declared values");
+  }
 
   void inline_graphs(Attribute& attribute, int depth) {
     const auto with_inlined = [&](const GraphHandle& graph) {
@@ -106,6 +113,7 @@ class Inliner {
 
   /// A graph in an attribute, which sees the function's values.
   GraphHandle renamed(Graph graph, Names names, const Attributes& attributes, const std::string& prefix) {
+    count(graph.initializers.size() + graph.inputs.size() + graph.outputs.size() + graph.values.size());
     std::map<std::string, Array> initializers;
     for (auto& [name, array] : graph.initializers) {
       initializers[prefix + name] = array;
@@ -126,7 +134,7 @@ class Inliner {
   const std::map<std::string, int64_t>& opsets_;
   const std::string& where_;
   int calls_ = 0;
-  size_t nodes_ = 0;
+  size_t parts_ = 0;
 };
 
 }  // namespace

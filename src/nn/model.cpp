@@ -1,6 +1,7 @@
 #include "nn/model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -8,7 +9,9 @@
 #include "core/precision.h"
 #include "nn/files/graph_file.h"
 #include "nn/fusion.h"
+#include "nn/graph_perceptron.h"
 #include "nn/library_convolution.h"
+#include "nn/points.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
 #include "nn/vector_convolution.h"
@@ -23,7 +26,8 @@ struct Model::State {
 
   Program program;
   Precision precision;
-  std::set<const Buffer*> constants;  ///< which no output may share
+  std::optional<Perceptron> perceptron;  ///< what the graph is; runs in its place
+  std::set<const Buffer*> constants;     ///< which no output may share
   std::vector<ModelTensor> inputs, outputs;
 };
 
@@ -152,6 +156,87 @@ std::string table_of(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+/// The one step of a model that is a perceptron.
+std::vector<ModelStep> report_of(const Model::State& state, const Array& x) {
+  const Graph& graph = state.program.graph();
+  std::string operators;
+  for (const Node& node : graph.nodes) operators += (operators.empty() ? "" : "+") + op_text(graph, node);
+  double times[2];
+  Array y;
+  for (double& time : times) {
+    const auto begin = std::chrono::steady_clock::now();
+    y = (*state.perceptron)(x);
+    y.device().synchronize();
+    time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return {{graph.outputs[0].name, operators, y.device().name(), y.dtype(), y.shape(), times[0], times[1]}};
+}
+
+/// Raises ValueError for a model that is no function of the rows of a batch, as far as its shapes say.
+void check_maps_points(const Model::State& state) {
+  const auto is_batch = [](const std::vector<ModelTensor>& tensors, bool must_be_known) {
+    if (tensors.size() != 1) return false;
+    const auto& shape = tensors[0].shape;
+    return shape ? shape->size() == 2 && (*shape)[0].value < 0 : !must_be_known;
+  };
+  if (is_batch(state.inputs, true) && is_batch(state.outputs, false)) return;
+  const auto listed = [](const std::vector<ModelTensor>& tensors) {
+    std::string text;
+    for (const ModelTensor& tensor : tensors) text += (text.empty() ? "" : ", ") + tensor.to_string();
+    return text;
+  };
+  throw ValueError("nn.Model.map: the model must make (batch, outputs) of (batch, features) for any batch, but makes " +
+                   listed(state.outputs) + " of " + listed(state.inputs));
+}
+
+/// The largest extent of the constants, about which the values between are as wide.
+int64_t widest_extent(const Graph& graph) {
+  int64_t widest = 1;
+  for (const auto& [name, array] : graph.initializers) {
+    for (int64_t extent : array.shape()) widest = std::max(widest, extent);
+  }
+  return widest;
+}
+
+PointFunction point_function(const Model& model, const Model::State& state, const Array& x, int64_t axis) {
+  constexpr int64_t kBytesAtOnce = int64_t{64} << 20;
+  check_maps_points(state);
+  const ModelTensor &input = state.inputs[0], &output = state.outputs[0];
+  const Dtype dtype = input.dtype.value_or(x.dtype());
+  PointFunction function{"nn.Model.map", (*input.shape)[1].value, -1, dtype, &model.device(), 1, {}};
+  if (function.in_features < 0 && x.ndim() > 0)
+    function.in_features = x.shape(normalize_axis(function.name, axis, x.ndim()));
+  const auto run = [&model, dtype, features = function.in_features](const Array& points, int64_t rows) {
+    const bool is_cast = is_inexact(dtype) && !is_complex(dtype);
+    return model((is_cast ? points.astype(dtype, false) : points).reshape({rows, features}));
+  };
+  if (output.shape) function.out_features = (*output.shape)[1].value;
+  function.dtype = output.dtype.value_or(dtype);
+  if (function.out_features < 0 || !output.dtype) {
+    features_axis(function, x, axis);  // before anything runs
+    Array one = Array::empty({1, function.in_features}, dtype, model.device());
+    one.fill(0);
+    const Array result = run(one, 1);
+    if (result.ndim() != 2 || result.shape(0) != 1)
+      throw ValueError("nn.Model.map: the model must make one row of outputs of each row, but makes shape " +
+                       to_string(result.shape()) + " of shape " + to_string(one.shape()));
+    function.out_features = result.shape(1), function.dtype = result.dtype();
+  }
+  if (function.in_features == 0 || function.out_features == 0)
+    throw ValueError("nn.Model.map: the model makes " + std::to_string(function.out_features) + " outputs of " +
+                     std::to_string(function.in_features) + " features; there must be some of both");
+  function.points_at_once = std::max<int64_t>(1, kBytesAtOnce / (8 * widest_extent(state.program.graph())));
+  function.run = [run, outputs = function.out_features](const Array& points, Array results) {
+    const int64_t rows = results.size() / outputs;
+    const Array made = run(points, rows);
+    if (made.shape() != Dims{rows, outputs})
+      throw ValueError("nn.Model.map: the model must make shape " + to_string(Dims{rows, outputs}) + " of " +
+                       std::to_string(rows) + " points, but makes " + to_string(made.shape()));
+    results.assign(made.reshape(results.shape()));
+  };
+  return function;
+}
+
 }  // namespace
 
 std::string ModelTensor::to_string() const {
@@ -166,9 +251,17 @@ Precision Model::precision() const { return state_->precision; }
 
 std::string Model::note() const { return library_convolution_note(state_->program.graph(), device()); }
 
+const Perceptron* Model::perceptron() const { return state_->perceptron ? &*state_->perceptron : nullptr; }
+
 std::vector<Array> Model::run(std::span<const Array> inputs) const {
   const PrecisionScope scope(state_->precision);
+  if (state_->perceptron) return {(*state_->perceptron)(checked(*state_, inputs)[0])};
   return own_outputs(*state_, inputs, state_->program.run(checked(*state_, inputs)));
+}
+
+Array Model::map(const Array& x, int64_t axis, const MapOptions& options) const {
+  if (const Perceptron* const network = perceptron()) return network->map(x, axis, options);
+  return map_points(point_function(*this, *state_, x, axis), x, axis, options);
 }
 
 std::vector<ModelStep> Model::report(std::span<const Array> inputs) const {
@@ -182,6 +275,7 @@ std::vector<ModelStep> Model::report(std::span<const Array> inputs) const {
   const StepListener second = [&](const StepTime& step) { steps[warm++].warm_ms = step.milliseconds; };
   const std::vector<Array> arrays = checked(*state_, inputs);
   const PrecisionScope scope(state_->precision);
+  if (state_->perceptron) return report_of(*state_, arrays[0]);
   state_->program.run(arrays, &first);
   state_->program.run(arrays, &second);
   return steps;
@@ -209,16 +303,19 @@ std::string Model::to_string() const {
     const std::string name = node.outputs.empty() ? node.name : node.outputs[0];
     rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
   }
-  rows.push_back({"", "on " + device().name(), "", std::to_string(total)});
+  rows.push_back({"", (perceptron() ? "one kernel on " : "on ") + device().name(), "", std::to_string(total)});
   const std::string problem = note();
   return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
 }
 
 Model model_of(Graph graph, Device& device, Precision precision, const std::string& where) {
   graph = simplified(std::move(graph), where);
+  std::optional<Perceptron> perceptron = perceptron_of(graph, device);
+  join_pointwise(graph);
   use_vector_convolutions(graph, device);
   use_library_convolutions(graph, device, precision);
   auto state = std::make_shared<Model::State>(graph, device, precision);
+  state->perceptron = std::move(perceptron);
   for (const TensorInfo& input : state->program.graph().inputs) state->inputs.push_back(tensor_of(input));
   for (const TensorInfo& output : state->program.graph().outputs) state->outputs.push_back(tensor_of(output));
   return Model(std::move(state));

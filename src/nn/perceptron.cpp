@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <functional>
+#include <cstdint>
 #include <utility>
 
 #include "core/device.h"
@@ -10,7 +9,7 @@
 #include "nn/layered.h"
 #include "nn/layers.h"
 #include "nn/perceptron_text.h"
-#include "ops/checks.h"
+#include "nn/points.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
@@ -77,33 +76,6 @@ struct PointCall {
   static Scalar number(int64_t value) { return Scalar(value).typed(Dtype::int64); }
 };
 
-/// Calls `run(x, y)` for parts of the points of at most `most` each, by halves of the first axis that has several.
-void in_parts(const Array& x, const Array& y, int64_t most,
-              const std::function<void(const Array&, const Array&)>& run) {
-  int axis = 0;
-  while (axis + 1 < x.ndim() && x.shape(axis) == 1) ++axis;
-  if (axis + 1 >= x.ndim() || x.size() / x.shape(x.ndim() - 1) <= most) return run(x, y);
-  const int64_t all = x.shape(axis), half = all / 2;
-  in_parts(ops::cut(x, axis, 0, half), ops::cut(y, axis, 0, half), most, run);
-  in_parts(ops::cut(x, axis, half, all), ops::cut(y, axis, half, all), most, run);
-}
-
-int checked_axis(const Plan& plan, const Array& x, int64_t axis) {
-  const std::string features = std::to_string(plan.in_features);
-  if (x.ndim() == 0)
-    throw ShapeError("nn.Perceptron: expected an axis of " + features + " features, but the array has no axes");
-  const int at = normalize_axis("nn.Perceptron", axis, x.ndim());
-  if (x.shape(at) != plan.in_features)
-    throw ShapeError("nn.Perceptron: expected " + features + " features along axis " + std::to_string(axis) +
-                     ", but the array has shape " + to_string(x.shape()));
-  if (is_complex(x.dtype()))
-    throw TypeError(std::string("nn.Perceptron: expected real numbers, not ") + name(x.dtype()));
-  if (&x.device() != plan.device)
-    throw ValueError("nn.Perceptron: the array is on " + x.device().name() + ", but the weights are on " +
-                     plan.device->name() + "; to_device() moves the one, to() of a module the others");
-  return at;
-}
-
 Array empty_result(const Plan& plan, const Array& x, int axis) {
   Dims shape = x.shape();
   shape[axis] = plan.out_features;
@@ -121,10 +93,17 @@ void run_layers(const Perceptron::State& state, const Array& x, Array y) {
   y.assign(state.layered(values).reshape(y.shape()));
 }
 
-int64_t points_at_once(const Perceptron::State& state, int64_t points, bool reports) {
-  constexpr int64_t kReports = 64, kFewest = 1 << 16;
-  const int64_t most = state.is_one_kernel ? points : state.layered.rows_at_once();
-  return std::max<int64_t>(1, reports ? std::min(most, std::max(kFewest, points / kReports)) : most);
+PointFunction point_function(const Perceptron::State& state) {
+  const Plan& plan = state.plan;
+  return {.name = "nn.Perceptron",
+          .in_features = plan.in_features,
+          .out_features = plan.out_features,
+          .dtype = plan.dtype,
+          .device = plan.device,
+          .points_at_once = state.is_one_kernel ? INT64_MAX : state.layered.rows_at_once(),
+          .run = [&state](const Array& x, const Array& y) {
+            state.is_one_kernel ? run_kernel(state, x, y) : run_layers(state, x, y);
+          }};
 }
 
 std::string why_layered(const Perceptron::State& state) {
@@ -159,31 +138,7 @@ bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
 
 Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) const {
   const PrecisionScope scope(options.precision);
-  const State& state = *state_;
-  const Plan& plan = state.plan;
-  const int at = checked_axis(plan, x, axis);
-  Dims shape = x.shape();
-  shape[at] = plan.out_features;
-  const Array* const out = options.out;
-  if (out) {
-    ops::check_out("nn.Perceptron", *out, shape, *plan.device);
-    ops::check_cast(plan.dtype, out->dtype(), Casting::same_kind);
-  }
-  const bool is_direct = out && out->dtype() == plan.dtype && !out->may_overlap(x);
-  const Array y = is_direct ? *out : Array::empty(shape, plan.dtype, *plan.device);
-  if (const int64_t points = y.size() / plan.out_features; points > 0) {
-    int64_t done = 0;
-    const auto run = [&](const Array& x_part, const Array& y_part) {
-      state.is_one_kernel ? run_kernel(state, x_part, y_part) : run_layers(state, x_part, y_part);
-      done += y_part.size() / plan.out_features;
-      if (options.progress) options.progress(done, points);
-    };
-    in_parts(ops::with_axis_at(x, at, x.ndim() - 1), ops::with_axis_at(y, at, y.ndim() - 1),
-             points_at_once(state, points, bool(options.progress)), run);
-  }
-  if (!out || is_direct) return y;
-  Array(*out).assign(y);
-  return *out;
+  return map_points(point_function(*state_), x, axis, options);
 }
 
 namespace {
@@ -191,7 +146,7 @@ namespace {
 /// Calls `ask(kernel, arguments, options)` for the kernel of points like these.
 template <class Ask>
 auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
-  const int at = checked_axis(state.plan, x, axis);
+  const int at = features_axis(point_function(state), x, axis);
   if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
   const Array y = empty_result(state.plan, x, at);
   const PointCall call(state.plan, ops::with_axis_at(x, at, x.ndim() - 1), state.weights,

@@ -10,10 +10,15 @@ namespace iruka::nn {
 /// The dtype of a pointwise operator's result: that of its first or second input, bool, or that which `to` names.
 enum class PointwiseResult : uint8_t { first, second, boolean, cast };
 
+/// What an operator costs for an element: less than writing and reading it, about as much, or many times as much, as
+/// functions do that are series of their own.
+enum class PointwiseCost : uint8_t { low, moderate, high };
+
 struct PointwiseRow {
   const char* op;
   /// `$0` is an input, `@name` a number among the attributes. Empty: variant() tells.
   const char* text;
+  PointwiseCost cost = PointwiseCost::moderate;
   PointwiseResult result = PointwiseResult::first;
   const char* defaults = "";   ///< of attributes: "alpha=0.01 beta=2"
   bool is_variadic = false;    ///< the text combines two values, and then the result and the next input

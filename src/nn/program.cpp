@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <stdexcept>
 
 #include "core/device.h"
 #include "nn/channels_last.h"
@@ -36,6 +38,14 @@ auto named(const Node& node, F&& call) {
     throw TypeError(describe(node) + error.what());
   } catch (const IndexError& error) {
     throw IndexError(describe(node) + error.what());
+  } catch (const CompileError& error) {  // the operator's formula is none of these dtypes
+    throw TypeError(describe(node) + "it does not take inputs of these dtypes: " + error.what());
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(describe(node) + error.what());
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(describe(node) + "out of memory on the host");
+  } catch (const std::length_error&) {
+    throw OutOfMemoryError(describe(node) + "out of memory on the host");
   }
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
+#include "core/allocation_budget.h"
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/inlining.h"
@@ -16,8 +19,27 @@
 namespace iruka::nn {
 namespace {
 
-/// Results beyond these bytes are computed in each run, rather than kept.
-constexpr int64_t kMostFoldedBytes = int64_t{64} << 20;
+/// What folding may allocate in all: so many bytes, and so often those of the file's own constants. Nodes that need
+/// more are computed in each run.
+constexpr size_t kFoldedBytes = size_t{64} << 20, kFoldedTimes = 4;
+
+void collect_buffers(const Graph& graph, std::set<const Buffer*>& buffers) {
+  for (const auto& [name, array] : graph.initializers) buffers.insert(array.buffer().get());
+  for (const Node& node : graph.nodes) {
+    for (const auto& [name, attribute] : node.attributes) {
+      if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
+    }
+    for (const GraphHandle& inner : graphs_of(node)) collect_buffers(*inner, buffers);
+  }
+}
+
+size_t folding_budget(const Graph& graph) {
+  std::set<const Buffer*> buffers;
+  collect_buffers(graph, buffers);
+  size_t bytes = 0;
+  for (const Buffer* buffer : buffers) bytes += buffer->bytes();
+  return kFoldedBytes + kFoldedTimes * bytes;
+}
 
 bool has_graphs(const Node& node) { return !graphs_of(node).empty(); }
 
@@ -32,10 +54,66 @@ const T* get(const Node& node, const char* name) {
   return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
+/// Whether C of a Gemm is constant and broadcasts to its product, as the operator asks; a sum takes other shapes, too.
+bool is_bias(const Graph& graph, const Node& gemm) {
+  const auto weight = graph.initializers.find(gemm.inputs[1]), bias = graph.initializers.find(gemm.inputs[2]);
+  if (weight == graph.initializers.end() || bias == graph.initializers.end()) return false;
+  const Array &matrix = weight->second, &numbers = bias->second;
+  const auto* transposed = get<int64_t>(gemm, "transB");
+  if (matrix.ndim() != 2 || numbers.ndim() > 2) return false;
+  const int64_t outputs = matrix.shape(transposed && *transposed ? 0 : 1);
+  return numbers.size() == 1 || (numbers.size() == outputs && numbers.shape(numbers.ndim() - 1) == outputs);
+}
+
+/// A bias is a pointwise node behind its convolution or product, so that it is fused with the activation.
+void split_biases(Graph& graph) {
+  std::vector<Node> nodes = std::move(graph.nodes);
+  graph.nodes.clear();
+  for (Node& node : nodes) {
+    const bool is_gemm = node.op == "Gemm";
+    const auto* beta = get<float>(node, "beta");
+    const bool is_split =
+        node.domain.empty() && node.outputs.size() == 1 && node.inputs.size() > 2 && !node.inputs[2].empty() &&
+        (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1) && is_bias(graph, node)));
+    if (!is_split) {
+      graph.nodes.push_back(std::move(node));
+      continue;
+    }
+    Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
+    node.outputs[0] += ".product";
+    bias.inputs = {node.outputs[0], node.inputs[2]};
+    node.inputs.resize(2);
+    graph.nodes.push_back(std::move(node));
+    graph.nodes.push_back(std::move(bias));
+  }
+}
+
+void drop_unused(Graph& graph) {
+  std::set<std::string> used;
+  for (const TensorInfo& output : graph.outputs) used.insert(output.name);
+  std::vector<Node> kept;
+  for (size_t k = graph.nodes.size(); k-- > 0;) {
+    Node& node = graph.nodes[k];
+    if (std::ranges::none_of(node.outputs, [&](const std::string& name) { return used.contains(name); })) continue;
+    used.insert(node.inputs.begin(), node.inputs.end());
+    if (has_graphs(node) && !is_fused(node)) {
+      Graph around;
+      around.nodes.push_back(node);
+      for (const std::string& name : captured_names(around)) used.insert(name);
+    }
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  graph.nodes = std::move(kept);
+  std::erase_if(graph.initializers, [&](const auto& entry) { return !used.contains(entry.first); });
+}
+
 /// One pass over a graph's nodes, in which each is dropped, kept or replaced.
 class Simplifier {
  public:
-  explicit Simplifier(Graph& graph, const std::map<std::string, int64_t>& opsets) : graph_(graph), opsets_(opsets) {}
+  /// `budget`: the bytes that folding may still allocate, of all graphs of the model.
+  Simplifier(Graph& graph, const std::map<std::string, int64_t>& opsets, size_t& budget)
+      : graph_(graph), opsets_(opsets), budget_(budget) {}
 
   void run() {
     count_uses();
@@ -49,9 +127,7 @@ class Simplifier {
       if (node.op == "BatchNormalization" && node.domain.empty() && fold_batch_norm(node)) continue;
       add(std::move(node));
     }
-    split_biases();
-    fuse_pointwise(graph_);
-    drop_unused();
+    drop_unused(graph_);
   }
 
  private:
@@ -69,7 +145,8 @@ class Simplifier {
   void simplify_graphs(Node& node) {
     const auto simpler = [&](const GraphHandle& graph) {
       Graph copy = *graph;
-      Simplifier(copy, opsets_).run();
+      Simplifier(copy, opsets_, budget_).run();
+      join_pointwise(copy);
       return std::make_shared<const Graph>(std::move(copy));
     };
     for (auto& [name, attribute] : node.attributes) replace_graphs(attribute, simpler);
@@ -100,7 +177,8 @@ class Simplifier {
     return true;
   }
 
-  /// What depends on constants alone becomes one. What fails is left to the run that needs it.
+  /// What depends on constants alone becomes one. What fails, or asks for more memory than the budget has, is left to
+  /// the run that needs it.
   bool is_folded(const Node& node) {
     if (!node.domain.empty() || has_graphs(node)) return false;
     std::vector<Array> inputs;
@@ -109,18 +187,27 @@ class Simplifier {
       if (!array && !input.empty()) return false;
       inputs.push_back(array ? *array : Array());
     }
-    Results results;
+    const AllocationBudgetScope scope(budget_);
     try {
-      results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
+      Results results = run_node(is_pointwise(node) ? fused_node(node) : node, opsets_, std::move(inputs));
+      for (Array& result : results) result = result.valid() ? result.contiguous() : result;
+      results.resize(node.outputs.size());
+      for (size_t k = 0; k < results.size(); ++k) {
+        if (!node.outputs[k].empty() && !results[k].valid()) return false;
+      }
+      for (size_t k = 0; k < results.size(); ++k) {
+        if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k];
+      }
+    } catch (const Interrupted&) {
+      throw;
     } catch (const Error&) {
       return false;
+    } catch (const std::bad_alloc&) {
+      return false;
+    } catch (const std::length_error&) {
+      return false;
     }
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      if (k < results.size() && results[k].nbytes() > kMostFoldedBytes) return false;
-    }
-    for (size_t k = 0; k < node.outputs.size() && k < results.size(); ++k) {
-      if (!node.outputs[k].empty()) graph_.initializers[node.outputs[k]] = results[k].contiguous();
-    }
+    budget_ -= scope.taken();
     return true;
   }
 
@@ -218,51 +305,9 @@ class Simplifier {
     return shape;
   }
 
-  /// A bias is a pointwise node behind its convolution or product, so that it is fused with the activation.
-  void split_biases() {
-    std::vector<Node> nodes = std::move(graph_.nodes);
-    graph_.nodes.clear();
-    for (Node& node : nodes) {
-      const bool is_gemm = node.op == "Gemm";
-      const auto* beta = get<float>(node, "beta");
-      const bool is_split = node.domain.empty() && !node.outputs[0].empty() && node.inputs.size() > 2 &&
-                            !node.inputs[2].empty() &&
-                            (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1)));
-      if (!is_split) {
-        graph_.nodes.push_back(std::move(node));
-        continue;
-      }
-      Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
-      node.outputs[0] += ".product";
-      bias.inputs = {node.outputs[0], node.inputs[2]};
-      node.inputs.resize(2);
-      graph_.nodes.push_back(std::move(node));
-      graph_.nodes.push_back(std::move(bias));
-    }
-  }
-
-  void drop_unused() {
-    std::set<std::string> used;
-    for (const TensorInfo& output : graph_.outputs) used.insert(output.name);
-    std::vector<Node> kept;
-    for (size_t k = graph_.nodes.size(); k-- > 0;) {
-      Node& node = graph_.nodes[k];
-      if (std::ranges::none_of(node.outputs, [&](const std::string& name) { return used.contains(name); })) continue;
-      used.insert(node.inputs.begin(), node.inputs.end());
-      if (has_graphs(node) && !is_fused(node)) {
-        Graph around;
-        around.nodes.push_back(node);
-        for (const std::string& name : captured_names(around)) used.insert(name);
-      }
-      kept.push_back(std::move(node));
-    }
-    std::ranges::reverse(kept);
-    graph_.nodes = std::move(kept);
-    std::erase_if(graph_.initializers, [&](const auto& entry) { return !used.contains(entry.first); });
-  }
-
   Graph& graph_;
   const std::map<std::string, int64_t>& opsets_;
+  size_t& budget_;
   std::unordered_map<std::string, int> uses_;             ///< by nodes of this graph
   std::set<std::string> captured_;                        ///< names that inner graphs or callers use
   std::unordered_map<std::string, std::string> renamed_;  ///< outputs of removed nodes
@@ -286,6 +331,8 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
     std::string problem = control_problem(node);
     if (problem.empty()) problem = pointwise_problem(node);
+    if (problem.empty() && node.outputs.size() > 1 && !is_pointwise(node) && !find_operator(node.op))
+      problem = "it has " + std::to_string(node.outputs.size()) + " outputs, but the operator gives one";
     if (!problem.empty())
       raise_value_error(where, "ONNX model: node " + in_quotes(label_of(node)) + " (" + node.op + "): " + problem);
     for (const GraphHandle& graph : graphs_of(node)) check_nodes(graph->nodes, where);
@@ -293,6 +340,12 @@ void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
 }
 
 }  // namespace
+
+void join_pointwise(Graph& graph) {
+  split_biases(graph);
+  fuse_pointwise(graph);
+  drop_unused(graph);
+}
 
 void check_operators(const Graph& graph, const std::string& where) {
   std::map<std::string, std::string> missing;
@@ -314,7 +367,8 @@ Graph simplified(Graph graph, const std::string& where) {
                                  std::to_string(kNewestOpset) + " are known");
   }
   const std::map<std::string, int64_t> opsets = graph.opsets;
-  Simplifier(graph, opsets).run();
+  size_t budget = folding_budget(graph);
+  Simplifier(graph, opsets, budget).run();
   return graph;
 }
 

@@ -19,12 +19,9 @@ constexpr const char* kVectorConvolution = "VectorConvolution";
 /// Floats of a vector.
 int lanes_of(const Device& device) { return device.target().vector_bytes / 4; }
 
-/// Pointwise operators that cost less than writing and reading an array.
-bool is_cheap(const std::string& op) {
-  static constexpr const char* kCheap[] = {
-      "Abs", "Add", "Clip",  "HardSigmoid", "HardSwish", "LeakyRelu",       "Max",  "Min",
-      "Mul", "Neg", "PRelu", "Relu",        "Sub",       "ThresholdedRelu", kShift, kScaleShift};
-  return std::ranges::any_of(kCheap, [&](const char* each) { return op == each; });
+bool is_cheap(const Node& node) {
+  const PointwiseRow* const row = find_pointwise(node.op);
+  return row && row->cost == PointwiseCost::low;
 }
 
 /// What an input of the pointwise operators is to the kernel.
@@ -169,7 +166,7 @@ class Replacement {
     const Node& user = graph_.nodes[users[0]];
     if (!is_fused(user) || std::ranges::count(user.inputs, value) != 1) return nullptr;
     const auto& body = *std::get<GraphHandle>(user.attributes.at("body"));
-    return std::ranges::all_of(body.nodes, [](const Node& node) { return is_cheap(node.op); }) ? users.data() : nullptr;
+    return std::ranges::all_of(body.nodes, is_cheap) ? users.data() : nullptr;
   }
 
   void join(size_t place) {

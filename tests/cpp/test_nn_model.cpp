@@ -105,6 +105,53 @@ TEST(Model, NodesThatLackInputsAndOutputs) {
   }
 }
 
+/// tanh(x W) V for rows x of two numbers.
+Graph perceptron_graph() {
+  Graph graph = graph_of({{"MatMul", "", "", {"x", "w"}, {"a"}, {}},
+                          {"Tanh", "", "", {"a"}, {"b"}, {}},
+                          {"MatMul", "", "", {"b", "v"}, {"y"}, {}}},
+                         {"x"}, {"y"});
+  graph.inputs[0].dtype = Dtype::float32;
+  graph.inputs[0].shape = {{-1, "batch"}, {2, ""}};
+  graph.initializers["w"] = Array::from({1.0F, 0.5F, -1.0F, 2.0F, 0.25F, 3.0F}).reshape({2, 3}).to_device(iruka::cpu());
+  graph.initializers["v"] = Array::from({1.0F, 2.0F, 3.0F}).reshape({3, 1}).to_device(iruka::cpu());
+  return graph;
+}
+
+float wanted(float x, float y) {
+  return std::tanh(x + 2 * y) + 2 * std::tanh(0.5F * x + 0.25F * y) + 3 * std::tanh(-x + 3 * y);
+}
+
+TEST(Model, MapsPointsAlongAnyAxis) {
+  Graph other = perceptron_graph();
+  other.nodes[1].op = "Softsign";  // no activation of perceptrons
+  const Model model = model_of(perceptron_graph()), by_parts = model_of(std::move(other));
+  ASSERT_NE(model.perceptron(), nullptr);
+  EXPECT_TRUE(model.perceptron()->is_one_kernel());
+  EXPECT_EQ(by_parts.perceptron(), nullptr);
+  const Array x = numbers({1, 2, 3, -1, -2, -3}).reshape({2, 1, 3});  // features along axis 0
+  const Array y = model.map(x, 0);
+  EXPECT_EQ(y.shape(), (iruka::Dims{1, 1, 3}));
+  const std::vector<float> got = y.to_vector<float>();
+  for (int k = 0; k < 3; ++k) EXPECT_NEAR(got[k], wanted(1.0F + k, -1.0F - k), 1e-5F);
+  int64_t done = 0;
+  const Array out = Array::empty({3, 1}, Dtype::float64, iruka::default_device());
+  const auto progress = [&](int64_t part, int64_t all) { done = part == all ? all : 0; };
+  EXPECT_EQ(by_parts.map(x.reshape({2, 3}).transpose(), 1, {.out = &out, .progress = progress}).data(), out.data());
+  EXPECT_EQ(done, 3);
+  const auto softsign = [](float v) { return v / (1 + std::abs(v)); };
+  EXPECT_NEAR(out.to_vector<double>()[0], softsign(-1) + 2 * softsign(0.25F) + 3 * softsign(-4), 1e-5);
+}
+
+TEST(Model, MapsNothingButPoints) {
+  Graph images = perceptron_graph();
+  images.inputs[0].shape = {{2, ""}, {2, ""}};
+  const std::string error =
+      error_of<iruka::ValueError>([&] { model_of(std::move(images)).map(numbers({1, 2}).reshape({1, 2})); });
+  EXPECT_NE(error.find("must make (batch, outputs) of (batch, features)"), std::string::npos) << error;
+  EXPECT_NE(error.find("float32 (2, 2)"), std::string::npos) << error;
+}
+
 TEST(Model, OfAFile) {
   const Model model = iruka::nn::load_model(nn_files::data_path("perceptron.onnx"));
   ASSERT_EQ(model.inputs().size(), 1U);

@@ -155,6 +155,56 @@ def test_graphs_that_do_not_fit_their_node(case):
         load([made], ["p", "x"], ["y"])
 
 
+# What loops and scans collect in no step: the declared shape, or that of a step, behind an axis of extent 0.
+
+COLLECTED = {
+    "declared": value("d", TensorProto.DOUBLE, [2, 4]),
+    "of unknown extents": value("d", TensorProto.DOUBLE, ["a", "b"]),
+    "of unknown rank": value("d", TensorProto.DOUBLE),
+}
+
+
+def collecting(declared, inputs):
+    """A body that collects the doubles of a state or an element, as a matrix."""
+    nodes = [node("Cast", ["s"], ["t"], to=TensorProto.DOUBLE), node("Add", ["t", "t"], ["d"])]
+    kept = [node("Identity", ["c"], ["c2"])] if len(inputs) == 3 else []
+    made = graph([*kept, node("Identity", ["s"], ["s2"]), *nodes], inputs, ["c2", "s2"] if kept else [])
+    made.output.append(COLLECTED[declared])
+    return made
+
+
+@pytest.mark.parametrize("declared", COLLECTED)
+@pytest.mark.parametrize("steps, goes_on", [(0, True), (3, False), (-1, True), (2, True)])
+def test_a_loop_collects_what_its_body_declares(declared, steps, goes_on):
+    body = collecting(declared, [COUNT, GOES_ON, "s"])
+    inputs = [value("n", TensorProto.INT64, []), value("p", TensorProto.BOOL, []), "x"]
+    model = load([node("Loop", ["n", "p", "x"], ["s", "y"], body=body)], inputs, ["s", "y"])
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    state, got = (iruka.asnumpy(each) for each in model(np.array(steps), np.array(goes_on), x))
+    np.testing.assert_array_equal(state, x)
+    count = max(steps, 0) if goes_on else 0
+    assert got.dtype == np.float64 and got.shape == (count, 2, 4)
+    np.testing.assert_array_equal(got, np.broadcast_to(2.0 * x, (count, 2, 4)))
+
+
+@pytest.mark.parametrize("declared", COLLECTED)
+@pytest.mark.parametrize("axis, shape", [(0, (0, 2, 4)), (1, (2, 0, 4)), (-1, (2, 4, 0))])
+def test_a_scan_of_nothing(declared, axis, shape):
+    made = node(
+        "Scan",
+        ["x"],
+        ["y"],
+        body=collecting(declared, ["s"]),
+        num_scan_inputs=1,
+        scan_input_axes=[1],
+        scan_output_axes=[axis],
+    )
+    got = run(load([made], ["x"], ["y"]), np.ones((2, 0, 4), np.float32))
+    assert got.dtype == np.float64 and got.shape == shape
+    wanted = np.stack([np.full((2, 4), 2.0)] * 3, axis)
+    np.testing.assert_array_equal(run(load([made], ["x"], ["y"]), np.ones((2, 3, 4), np.float32)), wanted)
+
+
 def test_sequences_of_different_lengths():
     model = load([node("Scan", ["x", "z"], ["y"], body=scan_body(), num_scan_inputs=2)], ["x", "z"], ["y"])
     with pytest.raises(ValueError, match="sequences of 400000 and of 3 steps"):
@@ -411,3 +461,130 @@ def test_pads_that_overflow(mode, pads):
     model = load([node("Pad", ["x", "p"], ["y"], mode=mode)], ["x"], ["y"], opset=19, p=np.array(pads))
     with pytest.raises(ValueError, match="a pad of axis 0 is"):
         model(np.ones(3, np.float32))
+
+
+# Operands that are repeated to the shape of another one, which they may not extend.
+
+WEIGHT = np.ones((4, 3), np.float32)
+WIDE = {
+    "C of a Gemm": (
+        node("Gemm", ["x", "w", "c"], ["y"]),
+        (1, 4),
+        "C of shape .5, 3. does not broadcast to shape .1, 3.",
+    ),
+    "a scaled C": (
+        node("Gemm", ["x", "w", "c"], ["y"], beta=2.0),
+        (1, 4),
+        "C of shape .5, 3. does not broadcast to shape .1, 3.",
+    ),
+    "a scale": (node("LayerNormalization", ["x", "c"], ["y"]), (1, 3), "the scale of shape .5, 3. does not broadcast"),
+    "a shift": (
+        node("LayerNormalization", ["x", "o", "c"], ["y"]),
+        (1, 3),
+        "the bias of shape .5, 3. does not broadcast",
+    ),
+    "a root's scale": (node("RMSNormalization", ["x", "c"], ["y"]), (1, 3), "the scale of shape .5, 3. does not"),
+}
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("case", WIDE)
+def test_operands_that_would_extend_the_result(case, is_constant):
+    made, shape, message = WIDE[case]
+    c = np.ones((5, 3), np.float32)
+    constants = {"w": WEIGHT, "o": np.ones(3, np.float32), **({"c": c} if is_constant else {})}
+    model = load([made], ["x"] if is_constant else ["x", "c"], ["y"], opset=23, **constants)
+    more = () if is_constant else (c,)
+    with pytest.raises(ValueError, match=message):
+        model(np.ones(shape, np.float32), *more)
+    assert run(model, np.ones((5, shape[1]), np.float32), *more).shape == (5, 3)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (2, 1), (1, 1), (), (1,), (2, 3)])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_operands_that_fit(shape, is_constant):
+    rng = np.random.default_rng(5)
+    x, c = rng.normal(size=(2, 4)).astype(np.float32), rng.normal(size=shape).astype(np.float32)
+    made = [node("Gemm", ["x", "w", "c"], ["g"]), node("Relu", ["g"], ["y"])]
+    constants = {"w": WEIGHT, **({"c": c} if is_constant else {})}
+    model = load(made, ["x"] if is_constant else ["x", "c"], ["y"], **constants)
+    np.testing.assert_allclose(
+        run(model, x, *(() if is_constant else (c,))), np.maximum(x @ WEIGHT + c, 0), rtol=0, atol=1e-5
+    )
+
+
+def test_constants_of_functions_count():
+    """Functions that call each other multiply what the graphs within them hold."""
+    many = [onnx.numpy_helper.from_array(ONES, f"k{number}") for number in range(3000)]
+    branch = helper.make_graph([node("Identity", ["k0"], ["b"])], "branch", [], [value("b")], many)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("d", 1)]
+    functions = [
+        helper.make_function(
+            "d", "F0", ["a"], ["z"], [node("If", ["a"], ["z"], then_branch=branch, else_branch=branch)], opsets
+        )
+    ]
+    for level in range(1, 6):
+        nodes = [node(f"F{level - 1}", ["a"], [f"p{k}"], domain="d") for k in range(5)]
+        nodes.append(node("Sum", [f"p{k}" for k in range(5)], ["z"]))
+        functions.append(helper.make_function("d", f"F{level}", ["a"], ["z"], nodes, opsets))
+    proto = helper.make_model(
+        graph([node("F5", ["p"], ["y"], domain="d")], [value("p", TensorProto.BOOL, [])], ["y"]),
+        opset_imports=opsets,
+        functions=functions,
+    )
+    proto.ir_version = 10
+    with pytest.raises(ValueError, match="its functions have more than 1048576 nodes, constants and declared values"):
+        nn.load(proto.SerializeToString(), device="cpu")
+
+
+# Outputs that operators do not have.
+
+
+@pytest.mark.parametrize("op", ["Acosh", "Mul", "Where"])
+def test_a_second_output_of_a_pointwise_operator(op):
+    inputs = ["x"] * {"Acosh": 1, "Mul": 2, "Where": 3}[op]
+    with pytest.raises(ValueError, match=f"node 'y' .{op}.: it has 2 outputs, but the operator gives one"):
+        load([node(op, inputs, ["y", "z"])], ["x"], ["y"])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        node("Conv", ["x", "w", "b"], ["y", "z"]),
+        node("ConstantOfShape", ["n"], ["y", "z"]),
+        node("Reshape", ["w", "n"], ["y", "z"]),
+    ],
+)
+def test_an_output_that_no_operator_gives(made):
+    constants = {"w": np.ones((1, 1, 1), np.float32), "b": ONES, "n": np.array([1, 1, 1])}
+    model = load([made, node("Neg", ["z"], ["u"]), node("Add", ["y", "u"], ["v"])], ["x"], ["v"], **constants)
+    with pytest.raises(ValueError, match="input 0 is left out, which the operator needs|leaves out"):
+        model(np.ones((1, 1, 2), np.float32))
+    fine = load([made], ["x"], ["y"], **constants)
+    assert run(fine, np.ones((1, 1, 2), np.float32)).ndim == 3
+
+
+@pytest.mark.parametrize("op", ["Relu", "Dropout", "Conv"])
+def test_outputs_that_are_left_out(op):
+    inputs = ["x", "w", "b"] if op == "Conv" else ["x"]
+    model = load(
+        [node(op, inputs, ["y", ""])], ["x"], ["y"], w=np.ones((1, 1, 1), np.float32), b=np.zeros(1, np.float32)
+    )
+    np.testing.assert_array_equal(run(model, np.ones((1, 1, 2), np.float32)), np.ones((1, 1, 2)))
+
+
+@pytest.mark.parametrize("op", ["BitwiseAnd", "BitwiseNot"])
+def test_dtypes_that_an_operator_does_not_take(op):
+    model = load([node(op, ["x"] * (1 if op == "BitwiseNot" else 2), ["y"])], ["x"], ["y"])
+    with pytest.raises(TypeError, match=f"node '{op}' .Pointwise.: it does not take inputs of these dtypes.*float32"):
+        model(ONES)
+
+
+@pytest.mark.parametrize("place", [-(2**63), -(2**63) + 1, 2**63 - 1, 2**62])
+@pytest.mark.parametrize("op", ["Gather", "GatherElements", "GatherND"])
+def test_places_whose_offsets_overflow(op, place):
+    """The sanitizers' builds see the overflow, which all builds must refuse."""
+    indices = np.array([[0, place]] if op == "GatherND" else [[place, 0]])
+    model = load([node(op, ["x", "i"], ["y"])], ["x"], ["y"], i=indices)
+    with pytest.raises(IndexError, match=f"node 'y' .{op}.*{place}.*out of bounds"):
+        model(np.ones((3, 100, 5), np.float32) if op != "GatherElements" else np.ones((3, 2), np.float32))

@@ -3,6 +3,8 @@
 import io
 import json
 import pathlib
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -115,6 +117,36 @@ def test_outputs_have_names_and_are_arrays_of_their_own():
     np.testing.assert_array_equal(iruka.asnumpy(fourth), X)
 
 
+@pytest.mark.parametrize("function, target", [(np.mean, "adaptive_avg_pool2d"), (np.max, "adaptive_max_pool2d")])
+@pytest.mark.parametrize("height, rows", [(3, 3), (Size("h"), "h")])
+def test_adaptive_pooling_of_extents_that_a_run_decides(function, target, height, rows):
+    program = Program()
+    x = program.input("x", ("n", 2, "h", "w"))
+    if rows == "h":
+        program.node("sym_size.int", {"self": x, "dim": 2}, None)
+        height = Size("v0_0")
+    program.output(
+        program.node(f"{target}.default", {"self": x, "output_size": [height, 4]}, (("n", 2, rows, 4), np.float32))
+    )
+    model = nn.load(program.save(), device="cpu")
+    for shape in ((1, 2, 6, 9), (3, 2, 5, 4), (2, 2, 1, 11)):
+        x = want = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+        for axis, out in ((2, shape[2] if rows == "h" else 3), (3, 4)):
+            parts = [(k * shape[axis] // out, -(-(k + 1) * shape[axis] // out)) for k in range(out)]
+            want = np.stack([function(np.take(want, range(a, b), axis), axis) for a, b in parts], axis)
+        np.testing.assert_allclose(iruka.asnumpy(model(x)), want, rtol=0, atol=1e-6)
+
+
+def test_places_of_adaptive_pooling_ask_for_known_extents():
+    program = Program()
+    x = program.input("x", ("n", 2, "w"))
+    shape = ("n", 2, 3)
+    program.output(
+        *program.node("adaptive_max_pool1d.default", {"self": x, "output_size": [3]}, (shape, np.float32), (shape, int))
+    )
+    assert "for the places of the largest elements the result's extents must divide" in refusal(program)
+
+
 def test_changes_in_place():
     program = Program()
     x = program.input("x", (3, 4))
@@ -167,7 +199,8 @@ WRONG_CALLS = [
     ("conv1d.padding", {"input": X, "weight": X[None], "padding": "full"}, "padding 'full' is not known"),
     ("max_pool2d.default", {"self": X, "kernel_size": [2]}, "does not have channels and 2 spatial axes"),
     ("adaptive_avg_pool1d.default", {"self": X, "output_size": [2**62]}, "an axis of 4 to 4611686018427387904"),
-    ("adaptive_max_pool1d.default", {"self": X, "output_size": [3]}, "must divide the input's"),
+    ("adaptive_max_pool1d.default", {"self": X, "output_size": [0]}, "an axis of 4 to 0 is not known"),
+    ("adaptive_max_pool2d.default", {"self": X, "output_size": [3] * 3}, "'output_size' has 3 numbers for 2 axes"),
     ("layer_norm.default", {"input": X, "normalized_shape": [2**40, 2**40]}, "its shape is too large"),
     ("layer_norm.default", {"input": X, "normalized_shape": [2**40]}, "it needs 1099511627776 equal numbers"),
     ("index.Tensor", {"self": X, "indices": [X > 0]}, "indices must be integers"),
@@ -194,6 +227,36 @@ def test_calls_that_are_wrong(target, arguments, message):
     data, _ = program_of(target, arguments, [X])
     with pytest.raises(ValueError, match=f"torch.export program: the node '.*aten.{target}.*{message}"):
         nn.load(data)
+
+
+@pytest.mark.parametrize("shape", [(2**62,), (2**44, 2), ("n", 2**60), (0, 2**62)])
+def test_tensors_that_no_memory_holds(shape):
+    """What the program says of a tensor is refused by its name, whatever the tensor is."""
+    program = Program()
+    program.output(program.node("neg.default", {"self": program.input("huge", shape, np.float64)}, ((1,), np.float32)))
+    assert "tensor_values.huge.sizes" in refusal(program) and "more bytes than any memory" in refusal(program)
+    program = Program()
+    x = program.input("x", (3,))
+    program.output(program.node("new_ones.default", {"self": x, "size": [3]}, (shape, np.float64)))
+    assert "tensor_values.v0_0.sizes" in refusal(program)
+
+
+def test_weights_that_are_left_out_take_no_memory(tmp_path):
+    program = Program()
+    y = program.input("x", (1, 2**24))
+    for _ in range(20):
+        y = program.node("group_norm.default", {"input": y, "num_groups": 1}, ((1, 2**24), np.float32))
+    program.output(y)
+    (tmp_path / "net.pt2").write_bytes(program.save())
+    script = """
+import resource, sys
+from iruka import nn
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+nn.load(sys.argv[1], device="cpu")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    command = [sys.executable, "-c", script, tmp_path / "net.pt2"]
+    assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) < 200_000  # KiB
 
 
 def test_a_number_cannot_be_split():

@@ -78,12 +78,16 @@ def avg_pool(x, kernel, stride, pads):
     return seen.mean(tuple(range(seen.ndim - len(kernel), seen.ndim)))
 
 
-def adaptive_avg(x, sizes):
+def adaptive(function, x, sizes):
     for axis, size in zip(range(x.ndim - len(sizes), x.ndim), sizes):
         n = x.shape[axis]
         parts = [(k * n // size, -(-(k + 1) * n // size)) for k in range(size)]
-        x = np.stack([np.take(x, range(a, b), axis).mean(axis) for a, b in parts], axis)
+        x = np.stack([function(np.take(x, range(a, b), axis), axis) for a, b in parts], axis)
     return x
+
+
+def adaptive_avg(x, sizes):
+    return adaptive(np.mean, x, sizes)
 
 
 def normalized(x, axes, eps=1e-5):
@@ -346,6 +350,10 @@ case("adaptive_avg_pool1d.default", {"self": LINES, "output_size": [4]}, adaptiv
 case("adaptive_avg_pool3d.default", {"self": CUBES, "output_size": [2, 1, 2]}, adaptive_avg(CUBES, [2, 1, 2]))
 case("adaptive_max_pool2d.default", {"self": RAMP, "output_size": [3, 1]}, max_pool(RAMP, [2, 5], [2, 5], [0, 0]),
      np.tile(np.array([9, 19, 29]).reshape(1, 1, 3, 1), (1, 2, 1, 1)))  # fmt: skip
+case("adaptive_max_pool2d.default", {"self": IMAGES, "output_size": [4, 3]}, adaptive(np.max, IMAGES, [4, 3]))
+case("adaptive_max_pool1d.default", {"self": LINES[0], "output_size": [4]}, adaptive(np.max, LINES[0], [4]))
+case("adaptive_avg_pool2d.default", {"self": IMAGES[0].astype(np.float64), "output_size": [4, 3]},
+     adaptive_avg(IMAGES[0].astype(np.float64), [4, 3]))  # fmt: skip
 case("adaptive_max_pool1d.default", {"self": RAMP[0], "output_size": [1]}, RAMP[0].max(2, keepdims=True),
      np.full((2, 6, 1), 4))  # fmt: skip
 # Normalizations.

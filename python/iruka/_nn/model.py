@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from .._core import Device, ndarray
-from ..errors import TypeError
+from ..errors import TypeError, ValueError
+from .functions import DeviceFunction
+
+
+def check_out(out, what: str) -> None:
+    """Raises TypeError for an `out` that is no array; `what` is the method."""
+    if out is not None and not isinstance(out, ndarray):
+        raise TypeError(f"{what}: out must be an iruka.ndarray, not {type(out).__name__}")
 
 
 class Tensor(NamedTuple):
@@ -110,6 +118,31 @@ class Model:
         """
         outputs = self._core.run(self._arguments(args, named))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:
+        """The model of each point of an array of any shape and layout, whose features lie along `axis`.
+
+        For models whose input has shape (batch, features) with any batch, and whose output has shape (batch, outputs),
+        each row of it made of one row of the input. The result has the outputs along the axis. Real dtypes are cast to
+        the input's. out: an array of the result's shape. progress(done, all) is called after each part of the points.
+        numpy.apply_along_axis(model, axis, a) gives the same. Raises ValueError for other models and shapes.
+        """
+        check_out(out, "nn.Model.map")
+        return self._core.map(a, operator.index(axis), out, progress)
+
+    def as_function(self, name: str) -> DeviceFunction:
+        """The model as a function that the bodies of kernels call: `name(in, out)`.
+
+        For a multilayer perceptron of at most 16 layers of 256 numbers: products with weights and activations alone.
+        Raises ValueError for other models.
+        """
+        network = self._core.perceptron
+        if network is None:
+            raise ValueError(
+                "nn.Model.as_function: the model is no multilayer perceptron of at most 16 layers of 256 numbers, with"
+                " an input of shape (batch, features) for any batch and activations that nn.Sequential has"
+            )
+        return DeviceFunction(name, network)
 
     def report(self, *args, **named) -> ModelReport:
         """Runs the model twice and tells what each node did, where and for how long."""

@@ -10,7 +10,7 @@ from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
 from .graphs import model_of
-from .model import ModelReport
+from .model import ModelReport, check_out
 
 _core_nn = _core._nn
 _KINDS = {name: number for number, name in enumerate(_core_nn.activations)}
@@ -201,8 +201,7 @@ class Network:
     def map(self, a, axis: int, out, progress) -> ndarray:
         """Module.map()."""
         a = self._array(a, "nn.Module.map")
-        if out is not None and not isinstance(out, ndarray):
-            raise TypeError(f"nn.Module.map: out must be an iruka.ndarray, not {type(out).__name__}")
+        check_out(out, "nn.Module.map")
         return self._run(self._single("nn.Module.map"), 0, a, operator.index(axis), out, progress)
 
     def _single(self, what: str) -> Part:

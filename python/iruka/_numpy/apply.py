@@ -11,6 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._nn.model import Model
 from .._nn.module import Module
 from ..errors import CompileError, TranslationError, TypeError, ValueError
 from .conversion import _array, asarray
@@ -35,8 +36,8 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
     func1d is called a few times, on an array that behaves as a slice and holds all of them, and on the first and the
     last slice, which check it; a function of single numbers becomes a kernel. What has side effects, draws random
     numbers or does something else for each slice is called for one slice after another, and a UserWarning says why. The
-    first result's dtype and shape are those of all. A module of iruka.nn gives what its map() gives. Raises ValueError
-    where another axis has no extent.
+    first result's dtype and shape are those of all. A module or model of iruka.nn gives what its map() gives. Raises
+    ValueError where another axis has no extent.
 
     >>> iruka.apply_along_axis(lambda row: row - row.min(), 1, [[5, 7], [2, 1]])
     array([[0, 2],
@@ -48,9 +49,9 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
     outer = slices.shape[:-1]
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    if isinstance(func1d, Module):
+    if isinstance(func1d, (Module, Model)):
         if args or kwargs:
-            raise TypeError("apply_along_axis: a module of iruka.nn takes no arguments besides the slice")
+            raise TypeError("apply_along_axis: a network of iruka.nn takes no arguments besides the slice")
         return func1d.map(arr, axis)
     from .._batched import along_axis  # loaded on first use
 

@@ -120,6 +120,7 @@ class ModelReader {
     if (node.op.empty()) refuse("the node " + in_quotes(node.name) + " names no operator");
     if (!overload.empty()) refuse("the node " + in_quotes(node.name) + " calls the overload " + in_quotes(overload));
     node.domain = canonical(node.domain);
+    while (!node.outputs.empty() && node.outputs.back().empty()) node.outputs.pop_back();  // they are left out
     for (const data_view& attribute : attributes) add_attribute(attribute, node.op, depth, node.attributes);
     return node;
   }

@@ -334,9 +334,8 @@ std::string TorchCall::constant(const Integers& integers) {
 std::string TorchCall::filled(int64_t count, const Scalar& number, Dtype dtype) {
   constexpr int64_t kMost = 1 << 24;
   if (count < 0 || count > kMost) fail("it needs " + std::to_string(count) + " equal numbers");
-  Array array = Array::empty({count}, dtype, cpu());
-  for (int64_t i = 0; i < count; ++i) number.store(dtype, static_cast<char*>(array.data()) + i * itemsize(dtype));
-  return constant(std::move(array));
+  // One element that is repeated: what a file declares takes no memory.
+  return constant(array_of_scalar(number, dtype).broadcast_to({count}));
 }
 
 std::string TorchCall::constant(const TorchSize& size) {

@@ -187,67 +187,71 @@ Names avg_pool(TorchCall& call) {
   });
 }
 
-/// The matrix (in, out) that takes the means of `out` parts of an axis, which may overlap.
-std::string means_of_parts(TorchCall& call, int64_t in, int64_t out, Dtype dtype) {
+/// The extents of the spatial axes of an adaptive pool's result; -1 keeps an axis, whose extent a run may decide.
+Integers pooled_extents(TorchCall& call, const TorchTensor& x, int rank) {
   constexpr int64_t kMost = 1 << 24;
-  if (in < 1 || out < 1 || in > kMost / out) {
-    call.fail("pooling an axis of " + std::to_string(in) + " to " + std::to_string(out) + " is not known");
+  const std::vector<TorchSize> wanted = call.sizes("output_size");
+  if (std::ssize(wanted) != rank && wanted.size() != 1) {
+    call.fail("the argument 'output_size' has " + std::to_string(wanted.size()) + " numbers for " +
+              std::to_string(rank) + " axes");
   }
-  Array matrix = Array::empty({in, out}, dtype, cpu());
-  for (int64_t row = 0; row < in; ++row) {
-    for (int64_t column = 0; column < out; ++column) {
-      const int64_t begin = column * in / out, end = ((column + 1) * in + out - 1) / out;
-      const double weight = row >= begin && row < end ? 1 / static_cast<double>(end - begin) : 0;
-      Scalar(weight).store(dtype, static_cast<char*>(matrix.data()) + (row * out + column) * itemsize(dtype));
+  if (x.ndim() < rank) call.fail("the input has " + std::to_string(x.ndim()) + " axes");
+  const std::vector<Extent>& made = call.result().shape;
+  Integers extents;
+  for (int k = 0; k < rank; ++k) {
+    const auto from_last = static_cast<size_t>(rank - k);
+    const Extent& in = x.shape[x.shape.size() - from_last];
+    const TorchSize& out = wanted[wanted.size() == 1 ? 0 : static_cast<size_t>(k)];
+    const std::string symbol = made.size() >= from_last ? made[made.size() - from_last].symbol : "";
+    const bool is_kept = !out.name.empty() && !in.symbol.empty() && symbol == in.symbol;
+    if (!out.name.empty() && !is_kept) call.fail("a result's extent that is no number must be the input's");
+    if (!is_kept && (out.value < 1 || out.value > kMost)) {
+      call.fail("pooling an axis of " + (in.value < 0 ? "any extent" : std::to_string(in.value)) + " to " +
+                std::to_string(out.value) + " is not known");
     }
+    extents.push_back(is_kept || out.value == in.value ? -1 : out.value);
   }
-  return call.constant(std::move(matrix));
+  return extents;
 }
 
-Integers order_with_last(int ndim, int axis) {
-  Integers order;
-  for (int other = 0; other < ndim; ++other) order.push_back(other);
-  std::swap(order[static_cast<size_t>(axis)], order[static_cast<size_t>(ndim - 1)]);
-  return order;
+bool is_all_of(const Integers& list, int64_t value) {
+  return std::ranges::all_of(list, [&](int64_t each) { return each == value; });
 }
 
-/// Each axis by itself: a mean of the whole, or a product with a matrix of weights.
 Names adaptive_avg_pool(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const int rank = rank_in(call.name());
-  const Integers wanted = spatial(call, "output_size", rank, 1);
-  if (x.ndim() < rank) call.fail("the input has " + std::to_string(x.ndim()) + " axes");
-  Integers whole;
-  std::string y = x.value;
-  for (int k = 0; k < rank; ++k) {
-    const int axis = x.ndim() - rank + k;
-    const int64_t out = wanted[static_cast<size_t>(k)], in = x.extent(axis);
-    if (out == 1) whole.push_back(axis);
-    if (out == 1 || out == in) continue;
-    if (in < 0) call.fail("the input's extents must be known where the result's are not 1");
-    const Integers order = order_with_last(x.ndim(), axis);
-    const std::string last = axis + 1 == x.ndim() ? y : call.transposed(y, order);
-    y = call.emit("MatMul", {last, means_of_parts(call, in, out, x.dtype)});
-    if (axis + 1 != x.ndim()) y = call.transposed(y, order);
+  const Integers extents = pooled_extents(call, x, rank);
+  if (is_all_of(extents, -1)) return {x.value};
+  if (!is_all_of(extents, 1)) {
+    return in_batch(call, x, rank, [&](const std::string& batch) {
+      return Names{call.emit("AdaptiveAveragePool", {batch}, {{"output_size", extents}})};
+    });
   }
-  return {whole.empty() ? y : call.emit("ReduceMean", {y, call.constant(whole)}, {{"keepdims", int64_t{1}}})};
+  Integers axes;
+  for (int axis = x.ndim() - rank; axis < x.ndim(); ++axis) axes.push_back(axis);
+  return {call.emit("ReduceMean", {x.value, call.constant(axes)}, {{"keepdims", int64_t{1}}})};
 }
 
-/// Windows without overlaps; other sizes are refused.
+/// The places of the largest elements are known of windows without overlaps alone.
 Names adaptive_max_pool(TorchCall& call) {
   const TorchTensor x = call.tensor("self");
   const int rank = rank_in(call.name());
-  if (x.ndim() < rank) call.fail("the input has " + std::to_string(x.ndim()) + " axes");
-  Integers kernel = spatial(call, "output_size", rank, 1);
+  const Integers extents = pooled_extents(call, x, rank);
+  Integers kernel;
   for (int k = 0; k < rank; ++k) {
-    const int64_t in = x.extent(x.ndim() - rank + k);
-    int64_t& out = kernel[static_cast<size_t>(k)];
-    if (in < 1 || out < 1 || in % out != 0) {
-      call.fail("the result's extents must divide the input's, which must be known");
-    }
-    out = in / out;
+    const int64_t in = x.extent(x.ndim() - rank + k), given = extents[static_cast<size_t>(k)];
+    const int64_t out = given < 0 ? in : given;
+    if (in >= 1 && in % out == 0) kernel.push_back(in / out);
   }
-  return max_pooled(call, x, rank, {{"kernel_shape", kernel}, {"strides", kernel}});
+  if (std::ssize(kernel) == rank) return max_pooled(call, x, rank, {{"kernel_shape", kernel}, {"strides", kernel}});
+  if (call.result_count() > 1 && call.is_used(1)) {
+    call.fail(
+        "for the places of the largest elements the result's extents must divide the input's, which must be known");
+  }
+  return in_batch(call, x, rank, [&](const std::string& batch) {
+    return Names{call.emit("AdaptiveMaxPool", {batch}, {{"output_size", extents}})};
+  });
 }
 
 // Normalizations.

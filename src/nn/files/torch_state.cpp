@@ -62,10 +62,16 @@ std::vector<int64_t> known_integers(const JsonPart& list) {
 }  // namespace
 
 TorchTensor described_tensor(const JsonPart& meta) {
+  constexpr int64_t kMostBytes = int64_t{1} << 47;  // more than processes can address
   TorchTensor tensor;
   tensor.dtype = dtype_of(meta.at("dtype"));
   const JsonPart sizes = meta.at("sizes");
-  for (const JsonPart& size : sizes.items()) tensor.shape.push_back(extent_of(size));
+  int64_t bytes = itemsize(tensor.dtype);
+  for (const JsonPart& size : sizes.items()) {
+    const Extent& extent = tensor.shape.emplace_back(extent_of(size));
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent.value, 1), &bytes) || bytes > kMostBytes)
+      size.refuse("is " + std::to_string(extent.value) + ", with which the tensor has more bytes than any memory");
+  }
   if (tensor.ndim() > kMaxRank) {
     sizes.refuse("has " + std::to_string(tensor.ndim()) + " axes; an array has " + std::to_string(kMaxRank) +
                  " at most");

@@ -1,6 +1,8 @@
 // Operators with graphs of their own.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "core/thread_pool.h"
 #include "iruka/ops.h"
@@ -16,12 +18,41 @@ Results if_operator(const Call& call) {
   return call.run(call.number_of(0).as_bool() ? "then_branch" : "else_branch", {});
 }
 
-Results stacked(std::vector<std::vector<Array>> lists, const std::vector<int64_t>& axes) {
+/// What a step would collect, as a list of none of it.
+using Nothing = std::function<Array(size_t output)>;
+
+/// The lists, each along an axis of its own; `first` is the place of the first among the body's outputs.
+Results stacked(const Call& call, std::vector<std::vector<Array>> lists, size_t first, const std::vector<int64_t>& axes,
+                const Nothing& of_step) {
   Results joined;
   for (size_t k = 0; k < lists.size(); ++k) {
-    joined.push_back(lists[k].empty() ? Array() : stack(lists[k], k < axes.size() ? axes[k] : 0));
+    const int64_t axis = k < axes.size() ? axes[k] : 0;
+    if (!lists[k].empty()) {
+      joined.push_back(stack(lists[k], axis));
+      continue;
+    }
+    const Array step = of_step(first + k);
+    Dims shape = step.shape();
+    const int at = call.axis(axis, shape.size() + 1);
+    shape.push_back(0);
+    std::rotate(shape.begin() + at, shape.end() - 1, shape.end());
+    joined.push_back(Array::empty(shape, step.dtype(), call.device()));
   }
   return joined;
+}
+
+/// The arrays that a body declares to give, in one byte of memory each; the outputs of a step with `inputs` where it
+/// leaves something open.
+Nothing declared_outputs(const Call& call, std::function<std::vector<Array>()> inputs) {
+  return [&call, inputs = std::move(inputs)](size_t output) {
+    const TensorInfo& info = std::get<GraphHandle>(*call.attribute("body"))->outputs[output];
+    const bool is_known = info.dtype && info.shape &&
+                          std::ranges::none_of(*info.shape, [](const Extent& each) { return each.value < 0; });
+    if (!is_known) return call.run("body", inputs())[output];
+    Dims shape;
+    for (const Extent& extent : *info.shape) shape.push_back(extent.value);
+    return zeros(Dims(), *info.dtype).broadcast_to(shape);
+  };
 }
 
 /// Ends a loop that is interrupted, whose body may launch nothing that would see it.
@@ -37,19 +68,20 @@ Results loop(const Call& call) {
   const size_t carried = state.size();
   std::vector<std::vector<Array>> collected(call.output_count() - std::min(carried, call.output_count()));
   const LoopSequence sequence;
-  for (int64_t step = 0; step < most && goes_on; ++step) {
-    poll_interrupt();
+  const auto inputs_of = [&](int64_t step) {
     std::vector<Array> inputs{array_of_integers({&step, 1}).reshape(Dims()), full(Dims(), goes_on, Dtype::bool_)};
     inputs.insert(inputs.end(), state.begin(), state.end());
-    std::vector<Array> outputs = call.run("body", std::move(inputs));
+    return inputs;
+  };
+  for (int64_t step = 0; step < most && goes_on; ++step) {
+    poll_interrupt();
+    std::vector<Array> outputs = call.run("body", inputs_of(step));
     goes_on = outputs[0].item().as_bool();
     for (size_t k = 0; k < carried; ++k) state[k] = outputs[1 + k];
     for (size_t k = 0; k < collected.size(); ++k) collected[k].push_back(outputs[1 + carried + k]);
   }
-  for (const Array& x : stacked(std::move(collected), {})) {
-    if (!x.valid()) call.fail("a loop without steps collects nothing");
-    state.push_back(x);
-  }
+  const Nothing nothing = declared_outputs(call, [&] { return inputs_of(0); });
+  for (Array& x : stacked(call, std::move(collected), 1 + carried, {}, nothing)) state.push_back(std::move(x));
   return state;
 }
 
@@ -88,10 +120,14 @@ Results scan_operator(const Call& call) {
       lists[k].insert(out_directions[k] ? lists[k].begin() : lists[k].end(), outputs[carried + k]);
     }
   }
-  for (const Array& x : stacked(std::move(lists), out_axes)) {
-    if (!x.valid()) call.fail("a scan without steps collects nothing");
-    state.push_back(x);
-  }
+  const Nothing nothing = declared_outputs(call, [&] {
+    std::vector<Array> inputs = state;
+    for (const Array& each : sequences) {
+      inputs.push_back(zeros(Dims(each.shape().data() + 1, each.ndim() - 1), each.dtype()));
+    }
+    return inputs;
+  });
+  for (Array& x : stacked(call, std::move(lists), carried, out_axes, nothing)) state.push_back(std::move(x));
   return state;
 }
 

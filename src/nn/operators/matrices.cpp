@@ -22,7 +22,9 @@ Results gemm(const Call& call) {
     return factor == 1 ? x : multiply(x, Scalar(factor)).astype(x.dtype(), false);
   };
   product = scaled(product, call.number("alpha", 1));
-  return {call.has(2) ? add(product, scaled(call[2], call.number("beta", 1))) : product};
+  if (!call.has(2)) return {product};
+  call.check_broadcast(call[2], "C", product.shape());
+  return {add(product, scaled(call[2], call.number("beta", 1)))};
 }
 
 Results einsum_operator(const Call& call) {

@@ -45,6 +45,8 @@ Results layer_normalization(const Call& call) {
   const double epsilon = call.number("epsilon", 1e-5);
   const Array middle = mean(x, axes, true), spread = variance(x, {.axes = axes, .keepdims = true});
   const Array scale = in_compute_dtype(call[1]), shift = call.has(2) ? in_compute_dtype(call[2]) : zeros({}, x.dtype());
+  call.check_broadcast(scale, "the scale", x.shape());
+  call.check_broadcast(shift, "the bias", x.shape());
   Results results{normalized(x, middle, spread, epsilon, scale, shift, call[0].dtype())};
   if (call.wants(1)) results.push_back(middle);
   if (call.wants(2)) {
@@ -58,6 +60,7 @@ Results rms_normalization(const Call& call) {
   const Array x = in_compute_dtype(call[0]);
   const Dims axes = axes_from(call.axis(call.integer("axis", -1), x.ndim()), x.ndim());
   const Array zero = zeros({}, x.dtype()), scale = in_compute_dtype(call[1]);
+  call.check_broadcast(scale, "the scale", x.shape());
   return {normalized(x, zero, mean(square(x), axes, true), call.number("epsilon", 1e-5), scale, zero, call[0].dtype())};
 }
 

@@ -99,6 +99,16 @@ std::vector<Array> Call::run(const char* graph, std::vector<Array> inputs) const
   return outputs;
 }
 
+void Call::check_broadcast(const Array& x, const char* name, const Dims& shape) const {
+  const int missing = shape.size() - x.ndim();
+  bool fits = missing >= 0;
+  for (int axis = 0; fits && axis < x.ndim(); ++axis)
+    fits = x.shape(axis) == 1 || x.shape(axis) == shape[axis + missing];
+  if (fits) return;
+  throw ShapeError(std::string(name) + " of shape " + to_string(x.shape()) + " does not broadcast to shape " +
+                   to_string(shape));
+}
+
 int Call::axis(int64_t axis, int ndim) const { return normalize_axis(node_.op.c_str(), axis, ndim); }
 
 void Call::fail(const std::string& problem) const { throw ValueError(problem); }

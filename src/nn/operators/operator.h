@@ -54,6 +54,9 @@ class Call {
   /// The graph of an attribute, run with its own inputs. All outputs are valid.
   std::vector<Array> run(const char* graph, std::vector<Array> inputs) const;
 
+  /// Raises ShapeError unless x, which messages call `name`, can be repeated to `shape`. Sums and products of arrays
+  /// would repeat both.
+  void check_broadcast(const Array& x, const char* name, const Dims& shape) const;
   /// A non-negative axis. Raises AxisError.
   int axis(int64_t axis, int ndim) const;
   [[noreturn]] void fail(const std::string& problem) const;

@@ -26,8 +26,7 @@ struct Method {
 /// Which elements an element of the result is made of: `taps` for each.
 struct Weights {
   int64_t taps = 1;
-  std::vector<int64_t> places;
-  std::vector<double> weights;
+  Array places, weights;         ///< int64 and float64, on the CPU
   std::vector<bool> is_outside;  ///< of the region of tf_crop_and_resize
 };
 
@@ -64,18 +63,30 @@ double cubic(double x, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
+/// The factor of distances in a filter that is as wide as the elements of the result are apart.
+double filter_scale(const Method& method, const AxisPlan& axis) {
+  return method.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
+}
+/// Of how many elements of the axis each one of the result is made.
+double taps_of(const Method& method, const AxisPlan& axis) {
+  return method.mode == "nearest" ? 1 : 2 * std::ceil((method.mode == "cubic" ? 2 : 1) / filter_scale(method, axis));
+}
+
 Weights weights_of(const Method& method, const AxisPlan& axis) {
   const bool is_cubic = method.mode == "cubic", is_nearest = method.mode == "nearest";
-  const double scale = method.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
-  const int64_t reach = is_cubic ? 2 : 1,
-                first = static_cast<int64_t>(std::floor(-static_cast<double>(reach) / scale)) + 1;
+  const double scale = filter_scale(method, axis);
   Weights made;
-  made.taps = is_nearest ? 1 : 2 * (1 - first);
+  made.taps = static_cast<int64_t>(taps_of(method, axis));
+  const int64_t first = 1 - made.taps / 2;
+  made.places = Array::empty({axis.out * made.taps}, Dtype::int64, cpu());
+  made.weights = Array::empty({axis.out * made.taps}, Dtype::float64, cpu());
+  auto* const places = static_cast<int64_t*>(made.places.data());
+  auto* const weights = static_cast<double*>(made.weights.data());
   for (int64_t place = 0; place < axis.out; ++place) {
     const double x = source_of(method, axis, place);
     made.is_outside.push_back(method.coordinates == "tf_crop_and_resize" &&
                               (x < 0 || x > static_cast<double>(axis.in - 1)));
-    const auto begin = made.weights.size();
+    const int64_t begin = place * made.taps, end = begin + made.taps;
     for (int64_t tap = 0; tap < made.taps; ++tap) {
       const int64_t at = is_nearest ? nearest_place(method, x) : static_cast<int64_t>(std::floor(x)) + first + tap;
       const double distance = (static_cast<double>(at) - x) * scale;
@@ -83,14 +94,12 @@ Weights weights_of(const Method& method, const AxisPlan& axis) {
                       : is_cubic ? cubic(distance, method.cubic_a)
                                  : std::max(1 - std::abs(distance), 0.0);
       if (method.excludes_outside && !is_nearest && (at < 0 || at >= axis.in)) weight = 0;
-      made.places.push_back(std::clamp<int64_t>(at, 0, axis.in - 1));
-      made.weights.push_back(weight);
+      places[begin + tap] = std::clamp<int64_t>(at, 0, axis.in - 1);
+      weights[begin + tap] = weight;
     }
-    const double total =
-        std::accumulate(made.weights.begin() + static_cast<std::ptrdiff_t>(begin), made.weights.end(), 0.0);
-    if (method.is_antialiased || method.excludes_outside) {
-      for (size_t k = begin; k < made.weights.size(); ++k) made.weights[k] /= total;
-    }
+    if (!method.is_antialiased && !method.excludes_outside) continue;
+    const double total = std::accumulate(weights + begin, weights + end, 0.0);
+    for (int64_t k = begin; k < end; ++k) weights[k] /= total;
   }
   return made;
 }
@@ -99,7 +108,7 @@ Array resized_axis(const Array& given, int axis, const Weights& weights, int64_t
   const Array x = given.contiguous();
   Dims shape = x.shape();
   shape[axis] = out;
-  const Array places = array_of_integers(weights.places).to_device(x.device());
+  const Array places = weights.places.to_device(x.device());
   const bool is_copy = weights.taps == 1;
   const Dtype dtype = is_copy || x.dtype() == Dtype::float64 ? x.dtype() : Dtype::float32;
   const std::string type = is_copy ? "T" : name(x.dtype()), sum = info(dtype).c_type;
@@ -110,9 +119,7 @@ Array resized_axis(const Array& given, int axis, const Weights& weights, int64_t
                                    "raw T y", start + "y[i] = x[from + places[to] * inner];", "resize_nearest");
     return filled_by(kernel, {x, places, inner, x.shape(axis), out}, shape, x.dtype(), x.device());
   }
-  const Array factors = Array::from(std::span<const double>(weights.weights), {std::ssize(weights.weights)})
-                            .to_device(x.device())
-                            .astype(dtype, false);
+  const Array factors = weights.weights.to_device(x.device()).astype(dtype, false);
   const auto& kernel = kernel_of("",
                                  "raw const " + type + " x, raw const int64 places, raw const " + name(dtype) +
                                      " weights, int64 taps, int64 inner, int64 in, int64 out",
@@ -142,6 +149,11 @@ Array resized(const Array& given, const std::vector<int>& axes, const std::vecto
   return x;
 }
 
+/// An extent; one beyond all limits for what is too large or none.
+int64_t whole_number(double extent) {
+  return extent >= 0 && extent < 0x1p62 ? static_cast<int64_t>(extent) : INT64_MAX;
+}
+
 /// Extents of the result by what `sizes` says, which may keep the ratio of axes.
 void take_sizes(const Call& call, const std::vector<int64_t>& sizes, std::vector<AxisPlan>& plans) {
   const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
@@ -157,7 +169,7 @@ void take_sizes(const Call& call, const std::vector<int64_t>& sizes, std::vector
   if (policy == "stretch") return;
   for (AxisPlan& plan : plans) {
     plan.scale = common;
-    plan.out = static_cast<int64_t>(std::floor(common * static_cast<double>(plan.in) + 0.5));
+    plan.out = whole_number(std::floor(common * static_cast<double>(plan.in) + 0.5));
   }
 }
 
@@ -170,15 +182,21 @@ void take_scales(const Call& call, const std::vector<double>& scales, std::vecto
     call.fail("there are " + std::to_string(scales.size()) + " scales for " + std::to_string(plans.size()) + " axes");
   for (size_t k = 0; k < plans.size(); ++k) {
     plans[k].scale = scales[k];
-    const double extent = std::floor(static_cast<double>(plans[k].in) * scales[k]);
-    plans[k].out = extent >= 0 && extent < 1e12 ? static_cast<int64_t>(extent) : -1;
+    plans[k].out = whole_number(std::floor(static_cast<double>(plans[k].in) * scales[k]));
   }
 }
 
-void check(const Call& call, const std::vector<AxisPlan>& plans) {
+/// The most elements of an axis, times those of which each is made.
+constexpr double kMostPlaces = 0x1p26;
+
+void check(const Call& call, const Method& method, const std::vector<AxisPlan>& plans) {
   for (const AxisPlan& plan : plans) {
-    if (plan.in > 0 && plan.scale > 0 && plan.scale * static_cast<double>(plan.in) < 1e12) continue;
-    call.fail("an axis of " + std::to_string(plan.in) + " cannot be resized by " + std::to_string(plan.scale));
+    const std::string axis = "an axis of " + std::to_string(plan.in) + " cannot be resized ";
+    if (plan.in <= 0 || !(plan.scale > 0)) call.fail(axis + "by " + std::to_string(plan.scale));
+    const double taps = taps_of(method, plan), most = std::floor(kMostPlaces / taps);
+    if (static_cast<double>(plan.out) * taps <= kMostPlaces && taps <= kMostPlaces) continue;
+    call.fail(axis + "to " + std::to_string(plan.out) + " elements: at most " +
+              std::to_string(static_cast<int64_t>(most)) + " can be");
   }
 }
 
@@ -210,7 +228,7 @@ Results resize_operator(const Call& call) {
     const std::vector<float> list = call.numbers("scales");
     take_scales(call, {list.begin(), list.end()}, plans);
   }
-  check(call, plans);
+  check(call, method, plans);
   if (method.coordinates == "tf_crop_and_resize") {
     const std::vector<double> region = numbers_of(call, 1);
     if (region.size() != 2 * plans.size()) call.fail("roi must have two numbers for each axis");

@@ -41,7 +41,9 @@ bool place_positions(const char* at, int64_t step, int64_t count, const IndexOpe
     } else {
       position = position < 0 ? 0 : position >= extent ? extent - 1 : position;
     }
-    out[k] = (is_first ? line.first + k * line.step : out[k]) + position * stride;
+    // Unsigned, as a position that is out of bounds may overflow; its offset is not used.
+    const auto moved = static_cast<uint64_t>(position) * static_cast<uint64_t>(stride);
+    out[k] = static_cast<int64_t>(static_cast<uint64_t>(is_first ? line.first + k * line.step : out[k]) + moved);
   }
   return !is_bad;
 }

@@ -184,8 +184,9 @@ struct Scan {
     int64_t x_offset, out_offset;
     const int64_t column = unit % strips * kStrip;
     walk.locate(unit / strips, x_offset, out_offset);
+    A* const own_folds = folds.empty() ? nullptr : folds.data() + (unit / strips * blocks * walk.width + column);
     return {walk.x + x_offset + column * walk.x_step, walk.out + out_offset + column * walk.out_step,
-            std::min(walk.width - column, kStrip), folds.data() + (unit / strips * blocks * walk.width + column)};
+            std::min(walk.width - column, kStrip), own_folds};
   }
 
   void fold_blocks() {
