@@ -8,7 +8,7 @@
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kGroup = 4;  ///< as in kernels/perceptron.h
+constexpr int64_t kGroup = PackedMatrix<float>::kGroup;
 
 struct Row {
   const char *name, *struct_name;
@@ -83,10 +83,6 @@ void check_activation(Plan& plan, size_t k, const Activation& activation, int64_
 
 int64_t rounded_up(int64_t numbers) { return (numbers + kGroup - 1) / kGroup * kGroup; }
 
-int64_t parameter_count(const Activation& activation) {
-  return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
-}
-
 /// The layer's numbers, in the order that kernels/perceptron.h describes.
 template <class F>
 void pack_weights(F* to, const DenseLayer& layer, const PackedLayer& plan) {
@@ -123,6 +119,10 @@ const char* name(Activation::Kind kind) { return row(kind).name; }
 const char* struct_name(const Activation& activation) {
   const bool is_one_slope = activation.kind == Activation::Kind::prelu && activation.weight.size() == 1;
   return is_one_slope ? "LeakyRelu" : row(activation.kind).struct_name;
+}
+
+int64_t parameter_count(const Activation& activation) {
+  return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
 }
 
 Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input) {

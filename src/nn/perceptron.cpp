@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "core/device.h"
-#include "core/layout.h"
 #include "core/precision.h"
 #include "iruka/nn.h"
 #include "jit/grammar.h"
 #include "nn/layered.h"
 #include "nn/layers.h"
 #include "nn/perceptron_text.h"
+#include "nn/points.h"
+#include "nn/tensor_perceptron.h"
 #include "ops/checks.h"
 #include "ops/views.h"
 
@@ -21,6 +22,8 @@ struct Perceptron::State {
   bool is_one_kernel = false;
   Array weights;                           ///< packed, of a network that is one kernel
   std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
+  /// For Precision::tf32; null where the kernels compute in float32.
+  mutable CallCache<Precision, std::shared_ptr<const TensorPerceptron>> tensor;
   LayeredNetwork layered;
 
   const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
@@ -29,34 +32,6 @@ struct Perceptron::State {
 };
 
 namespace {
-
-/// Points of an array, whose features lie along its last axis, as a kernel takes them.
-struct Points {
-  PointLayout layout;
-  Array view;      ///< all numbers, or the first feature of each point
-  int64_t stride;  ///< from one feature to the next, in bytes
-  int64_t count;
-
-  /// `alignment`: of packed points, in bytes.
-  Points(const Array& x, int64_t alignment) : layout(PointLayout::strided) {
-    const int last = x.ndim() - 1;
-    const int64_t width = x.shape(last), itemsize = x.itemsize();
-    stride = width == 1 ? itemsize : x.strides()[last];
-    const Array first = ops::slice_at(x, last, 0);
-    count = first.size();
-    const LoopOperand operands[] = {LoopOperand(&first.shape(), &first.strides())};
-    LoopLayout loop(first.shape(), operands);
-    loop.merge_axes();
-    const bool is_dense = count == 1 || (loop.rank() == 1 && loop.stride(0, 0) == width * itemsize);
-    const bool is_aligned = reinterpret_cast<intptr_t>(x.data()) % alignment == 0;
-    if (stride == itemsize && is_dense && is_aligned) {
-      layout = PointLayout::packed;
-      view = x.view(x.dtype(), {count * width}, {itemsize}, x.offset());
-    } else {
-      view = x.view(x.dtype(), Dims(loop.extents(), loop.rank()), Dims(loop.strides(0), loop.rank()), x.offset());
-    }
-  }
-};
 
 /// The arguments of a network's kernel. They refer to arrays of the points.
 struct PointCall {
@@ -110,7 +85,15 @@ Array empty_result(const Plan& plan, const Array& x, int axis) {
   return Array::empty(shape, plan.dtype, *plan.device);
 }
 
+const TensorPerceptron* tensor_perceptron(const Perceptron::State& state) {
+  if (thread_precision() != Precision::tf32) return nullptr;
+  return state.tensor
+      .get(Precision::tf32, [&] { return TensorPerceptron::make(state.layers, state.plan, state.weights); })
+      .get();
+}
+
 void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
+  if (const TensorPerceptron* const tensor = tensor_perceptron(state)) return tensor->run(x, y);
   const PointCall call(state.plan, x, state.weights, y);
   state.kernel(call.x.layout, call.y.layout).fill(call.arguments, call.options);
 }
