@@ -120,7 +120,7 @@ def measured(widths, points, device, threads, precision):
     x = np.random.default_rng(0).standard_normal((points, widths[0]), dtype=np.float32)
     network, on_cpu = network_of(widths, device).to(precision=precision), device.name == "cpu"
     parameters = [np.ascontiguousarray(iruka.asnumpy(each)) for each in network.parameters()]
-    ours = iruka.asarray(x) if on_cpu else iruka.array(x, device=device)
+    ours = iruka.asarray(x, device=device)
     y = network.map(ours[:0])
     first = timed(lambda: (network.map(ours[:16]), device.synchronize())) * 1e3
     y = network.map(ours)

@@ -249,8 +249,8 @@ void TensorPerceptron::run(const Array& x, const Array& y) const {
   constexpr int64_t kBlockPoints = kThreads / kWarp * kWarpPoints;
   const int64_t blocks = std::min((from.count + kBlockPoints - 1) / kBlockPoints,
                                   plan_.device->target().multiprocessors * blocks_);
-  const RawArgument arguments[] = {from.view, strides_of(from, plan_.in_features), weights_,
-                                   to.view, strides_of(to, plan_.out_features), from.count};
+  const PointStrides from_strides = strides_of(from, plan_.in_features), to_strides = strides_of(to, plan_.out_features);
+  const RawArgument arguments[] = {from.view, from_strides, weights_, to.view, to_strides, from.count};
   made.launch({.grid = {blocks, 1, 1},
                .block = {kThreads, 1, 1},
                .shared_bytes = is_shared_ ? plan_.packed_size() * int64_t{sizeof(float)} : 0},
