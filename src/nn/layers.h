@@ -60,6 +60,9 @@ struct PackedMatrix {
 /// The weights of all layers as one array.
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan);
 
+/// The layers again, with weights and biases from packed ones.
+std::vector<DenseLayer> unpacked_layers(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights);
+
 /// The name in kernel code: "LeakyRelu".
 const char* struct_name(const Activation& activation);
 

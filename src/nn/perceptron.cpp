@@ -16,14 +16,23 @@
 
 namespace iruka::nn {
 
+namespace {
+
+/// What runs a network in Precision::tf32: neither where the usual kernels do, in float32.
+struct TensorNetwork {
+  std::shared_ptr<const TensorPerceptron> kernel;
+  std::shared_ptr<const LayeredNetwork> layered;
+};
+
+}  // namespace
+
 struct Perceptron::State {
   Plan plan;
-  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not used again
+  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not read again
   bool is_one_kernel = false;
-  Array weights;                           ///< packed, of a network that is one kernel
-  std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
-  /// For Precision::tf32; null where the kernels compute in float32.
-  mutable CallCache<Precision, std::shared_ptr<const TensorPerceptron>> tensor;
+  Array weights;                                       ///< packed, of a network that is one kernel
+  std::vector<ElementwiseKernel> kernels;              ///< for packed and strided points, x's layout first
+  mutable CallCache<Precision, TensorNetwork> tensor;  ///< of a network that is one kernel
   LayeredNetwork layered;
 
   const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
@@ -85,28 +94,49 @@ Array empty_result(const Plan& plan, const Array& x, int axis) {
   return Array::empty(shape, plan.dtype, *plan.device);
 }
 
-const TensorPerceptron* tensor_perceptron(const Perceptron::State& state) {
-  if (thread_precision() != Precision::tf32) return nullptr;
-  return state.tensor
-      .get(Precision::tf32, [&] { return TensorPerceptron::make(state.layers, state.plan, state.weights); })
-      .get();
+/// Whether the device's library of products is installed.
+bool has_products(const LayeredNetwork& network, const Plan& plan) {
+  Array x = Array::empty({1, plan.in_features}, plan.dtype, *plan.device);
+  x.fill(0);
+  try {
+    network(x);
+    return true;
+  } catch (const DeviceError&) {
+    return false;
+  }
+}
+
+/// Layers that are too wide for the kernel run one after the other, which on tensor cores is faster than one kernel in
+/// float32.
+TensorNetwork make_tensor_network(const Perceptron::State& state) {
+  if (!TensorPerceptron::has_tensor_cores(state.plan)) return {};
+  if (TensorPerceptron::fits(state.plan))
+    return {std::make_shared<const TensorPerceptron>(state.layers, state.plan, state.weights), nullptr};
+  const std::vector<DenseLayer> layers = unpacked_layers(state.layers, state.plan, state.weights);
+  auto layered = std::make_shared<const LayeredNetwork>(layers, state.plan);
+  return has_products(*layered, state.plan) ? TensorNetwork{nullptr, std::move(layered)} : TensorNetwork();
+}
+
+TensorNetwork tensor_network(const Perceptron::State& state, Precision precision) {
+  if (!state.is_one_kernel || precision != Precision::tf32) return {};
+  return state.tensor.get(precision, [&] { return make_tensor_network(state); });
 }
 
 void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
-  if (const TensorPerceptron* const tensor = tensor_perceptron(state)) return tensor->run(x, y);
   const PointCall call(state.plan, x, state.weights, y);
   state.kernel(call.x.layout, call.y.layout).fill(call.arguments, call.options);
 }
 
-void run_layers(const Perceptron::State& state, const Array& x, Array y) {
-  const int64_t rows = x.size() / state.plan.in_features;
-  const Array values = x.astype(state.plan.dtype, false).reshape({rows, state.plan.in_features});
-  y.assign(state.layered(values).reshape(y.shape()));
+void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x, Array y) {
+  const int64_t rows = x.size() / plan.in_features;
+  const Array values = x.astype(plan.dtype, false).reshape({rows, plan.in_features});
+  y.assign(network(values).reshape(y.shape()));
 }
 
-int64_t points_at_once(const Perceptron::State& state, int64_t points, bool reports) {
+/// `layered`: null for one kernel.
+int64_t points_at_once(const LayeredNetwork* layered, int64_t points, bool reports) {
   constexpr int64_t kReports = 64, kFewest = 1 << 16;
-  const int64_t most = state.is_one_kernel ? points : state.layered.rows_at_once();
+  const int64_t most = layered ? layered->rows_at_once() : points;
   return std::max<int64_t>(1, reports ? std::min(most, std::max(kFewest, points / kReports)) : most);
 }
 
@@ -156,13 +186,20 @@ Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) c
   const Array y = is_direct ? *out : Array::empty(shape, plan.dtype, *plan.device);
   if (const int64_t points = y.size() / plan.out_features; points > 0) {
     int64_t done = 0;
+    const TensorNetwork tensor = tensor_network(state, options.precision);
+    const LayeredNetwork* const layered = state.is_one_kernel ? tensor.layered.get() : &state.layered;
     const auto run = [&](const Array& x_part, const Array& y_part) {
-      state.is_one_kernel ? run_kernel(state, x_part, y_part) : run_layers(state, x_part, y_part);
+      if (layered)
+        run_layers(*layered, plan, x_part, y_part);
+      else if (tensor.kernel)
+        tensor.kernel->run(x_part, y_part);
+      else
+        run_kernel(state, x_part, y_part);
       done += y_part.size() / plan.out_features;
       if (options.progress) options.progress(done, points);
     };
     in_parts(ops::with_axis_at(x, at, x.ndim() - 1), ops::with_axis_at(y, at, y.ndim() - 1),
-             points_at_once(state, points, bool(options.progress)), run);
+             points_at_once(layered, points, bool(options.progress)), run);
   }
   if (!out || is_direct) return y;
   Array(*out).assign(y);

@@ -49,10 +49,9 @@ Plan tensor_plan(const std::vector<DenseLayer>& layers, Plan plan) {
 }
 
 /// The most numbers of a point that are alive at once, which registers hold.
-int64_t live_numbers(const std::vector<DenseLayer>& layers, const Plan& plan) {
+int64_t live_numbers(const Plan& plan) {
   int64_t most = 0;
-  for (size_t k = 0; k < layers.size(); ++k)
-    most = std::max(most, padded(plan.layers[k].inputs) + padded(plan.layers[k].outputs));
+  for (const PackedLayer& layer : plan.layers) most = std::max(most, padded(layer.inputs) + padded(layer.outputs));
   return most;
 }
 
@@ -165,14 +164,15 @@ constexpr int64_t kAlignment = 16;  // of packed points
 
 }  // namespace
 
-std::shared_ptr<const TensorPerceptron> TensorPerceptron::make(const std::vector<DenseLayer>& layers, const Plan& plan,
-                                                               const Array& weights) {
+bool TensorPerceptron::has_tensor_cores(const Plan& plan) {
+  constexpr int kOldest = 8;  // compute capability
+  return plan.dtype == Dtype::float32 && cuda::device_index(*plan.device) >= 0 &&
+         cuda::attribute(*plan.device, kComputeMajor) >= kOldest;
+}
+
+bool TensorPerceptron::fits(const Plan& plan) {
   constexpr int64_t kMostLive = 320;  // two numbers of 16 points are one register of each lane
-  constexpr int kOldest = 8;          // compute capability
-  const bool has_products = std::ranges::any_of(layers, [](const DenseLayer& layer) { return layer.weight.valid(); });
-  if (plan.dtype != Dtype::float32 || !has_products || live_numbers(layers, plan) > kMostLive) return nullptr;
-  if (cuda::device_index(*plan.device) < 0 || cuda::attribute(*plan.device, kComputeMajor) < kOldest) return nullptr;
-  return std::shared_ptr<const TensorPerceptron>(new TensorPerceptron(layers, plan, weights));
+  return live_numbers(plan) <= kMostLive;
 }
 
 TensorPerceptron::TensorPerceptron(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights)
@@ -183,7 +183,7 @@ TensorPerceptron::TensorPerceptron(const std::vector<DenseLayer>& layers, const 
   is_shared_ = bytes <= attribute(kSharedOfBlock);
   // The instructions are Hopper's alone, and take weights from shared memory.
   has_warpgroups_ = is_shared_ && attribute(kComputeMajor) == 9 && attribute(kComputeMinor) == 0;
-  const bool fits_twice = live_numbers(layers, plan) <= kLiveOfTwoBlocks &&
+  const bool fits_twice = live_numbers(plan) <= kLiveOfTwoBlocks &&
                           (!is_shared_ || 2 * (bytes + kReserved) <= attribute(kSharedOfMultiprocessor));
   blocks_ = fits_twice ? 2 : 1;
   // Instructions cut their factors to tf32, which makes numbers smaller by 1 / (2 ln 2) of the last place's weight on
@@ -225,8 +225,7 @@ RawKernel TensorPerceptron::kernel(const Kind& kind) const {
                   : std::string("const float* const weights = all_weights;\n")) +
       "points_of_block<" + inputs + ", " + outputs + ">(x, " + strides("x_strides", kind.x, inputs, "sizeof(T)") +
       ", y, " + strides("y_strides", kind.y, outputs, "sizeof(float)") + ", count, [&](const WarpPoints<" + inputs +
-      ">& in, WarpPoints<" + outputs + ">& out) {\n" + TensorText(steps_, has_warpgroups_).text() +
-      "});\n}\n";
+      ">& in, WarpPoints<" + outputs + ">& out) {\n" + TensorText(steps_, has_warpgroups_).text() + "});\n}\n";
   static constinit ops::PermanentCache<std::string, RawKernel> kernels;
   const RawKernel& made = kernels.get(code, [&] { return RawKernel(code, name); });
   if (is_shared_)
@@ -243,13 +242,13 @@ void TensorPerceptron::run(const Array& x, const Array& y) const {
     Array(y).assign(packed);
     return;
   }
-  const RawKernel& made = kernels_.get({x.dtype(), from.layout, to.layout}, [&] {
-    return kernel({x.dtype(), from.layout, to.layout});
-  });
+  const RawKernel& made =
+      kernels_.get({x.dtype(), from.layout, to.layout}, [&] { return kernel({x.dtype(), from.layout, to.layout}); });
   constexpr int64_t kBlockPoints = kThreads / kWarp * kWarpPoints;
-  const int64_t blocks = std::min((from.count + kBlockPoints - 1) / kBlockPoints,
-                                  plan_.device->target().multiprocessors * blocks_);
-  const PointStrides from_strides = strides_of(from, plan_.in_features), to_strides = strides_of(to, plan_.out_features);
+  const int64_t blocks =
+      std::min((from.count + kBlockPoints - 1) / kBlockPoints, plan_.device->target().multiprocessors * blocks_);
+  const PointStrides from_strides = strides_of(from, plan_.in_features),
+                     to_strides = strides_of(to, plan_.out_features);
   const RawArgument arguments[] = {from.view, from_strides, weights_, to.view, to_strides, from.count};
   made.launch({.grid = {blocks, 1, 1},
                .block = {kThreads, 1, 1},

@@ -1,8 +1,6 @@
 // A perceptron's kernel for a GPU's tensor cores, which round the factors of products to tf32.
 #pragma once
 
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "iruka/array.h"
@@ -16,10 +14,12 @@ namespace iruka::nn {
 
 class TensorPerceptron {
  public:
-  /// `weights` are packed as `plan` says. Null where the device has no tensor cores for tf32, the network has no
-  /// products of float32, or its layers are so wide that a warp's numbers do not fit the registers.
-  static std::shared_ptr<const TensorPerceptron> make(const std::vector<DenseLayer>& layers, const Plan& plan,
-                                                      const Array& weights);
+  /// Whether the plan's device has tensor cores for the network's products.
+  static bool has_tensor_cores(const Plan& plan);
+  /// Whether the layers are so narrow that the numbers of a warp's points fit the registers.
+  static bool fits(const Plan& plan);
+  /// `weights` are packed as `plan` says.
+  TensorPerceptron(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights);
 
   /// The features of x and y lie along the last axis; y is float32.
   void run(const Array& x, const Array& y) const;
@@ -31,8 +31,6 @@ class TensorPerceptron {
     PointLayout x, y;
     bool operator==(const Kind&) const = default;
   };
-
-  TensorPerceptron(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights);
 
   RawKernel kernel(const Kind& kind) const;
 

@@ -45,7 +45,8 @@ bool is_told(const Diagnostic& said) {
 NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& program, bool only_check = false) {
   NvrtcOutput output;
   std::vector<std::string> options;
-  if (!nvrtc_options(source, architecture_for(compute, source.runs_blocks), options, program.diagnostics)) return output;
+  if (!nvrtc_options(source, architecture_for(compute, source.runs_blocks), options, program.diagnostics))
+    return output;
   if (only_check) options.push_back("--fdevice-syntax-only");
   output = run_nvrtc(with_prelude(source.text, source.options), source, options);
   if (!output.log.empty()) program.diagnostics = parse_log(output.log);
