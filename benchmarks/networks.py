@@ -145,8 +145,9 @@ def measured(widths, points, device, threads, precision):
             sys.exit(f"{name} differs by {error:.1e} of the largest result")
     if on_cpu:
         return interleaved(candidates), first
-    batches = dict.fromkeys(candidates, 20)
-    return interleaved_batches(candidates, batches, timer=device_timer(device.synchronize)), first
+    timer, about = device_timer(device.synchronize), 0.02  # seconds of a batch
+    batches = {name: min(max(int(about / timer(call)), 3), 300) for name, call in candidates.items()}
+    return interleaved_batches(candidates, batches, timer=timer), first
 
 
 def main():

@@ -26,11 +26,13 @@ int64_t padded(int64_t width) { return (width + kFeatures - 1) / kFeatures * kFe
 
 bool is_by_warpgroups(int64_t outputs) { return padded(outputs) % kWarpgroupOutputs == 0; }
 
-/// The nearest number with 10 bits of mantissa.
+/// The nearest number with 10 bits of mantissa, which is finite where the given one is.
 float rounded_to_tf32(double number) {
   constexpr uint32_t kHalf = 1 << 12, kCut = (1 << 13) - 1;
-  const auto narrow = static_cast<float>(number);
-  return std::isfinite(narrow) ? std::bit_cast<float>((std::bit_cast<uint32_t>(narrow) + kHalf) & ~kCut) : narrow;
+  constexpr double kLargest = 0x1.ffcp127;
+  if (!std::isfinite(number)) return static_cast<float>(number);
+  const auto narrow = static_cast<float>(std::clamp(number, -kLargest, kLargest));
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(narrow) + kHalf) & ~kCut);
 }
 
 /// The layers with the places of their numbers: biases and weights with padding, then the parameters of activations.
@@ -209,8 +211,8 @@ TensorPerceptron::TensorPerceptron(const std::vector<DenseLayer>& layers, const 
 RawKernel TensorPerceptron::kernel(const Kind& kind) const {
   const std::string inputs = number(plan_.in_features), outputs = number(plan_.out_features),
                     size = number(plan_.packed_size()), name = kernel_name(plan_) + "_tf32";
-  const auto strides = [](const char* name, PointLayout layout, const std::string& width, const char* itemsize) {
-    if (layout == PointLayout::strided) return std::string(name);
+  const auto strides = [](const char* given, PointLayout layout, const std::string& width, const char* itemsize) {
+    if (layout == PointLayout::strided) return std::string(given);
     return std::string("{") + width + " * " + itemsize + ", " + itemsize + "}";
   };
   const std::string code =
