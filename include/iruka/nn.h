@@ -141,7 +141,7 @@ struct MapOptions {
   const Array* out = nullptr;  ///< of the result's shape, and a dtype that the network's may be cast to
   /// Is called after each part of the points with the number that were given to the device and the number of all.
   std::function<void(int64_t done, int64_t all)> progress{};
-  Precision precision = Precision::float32;  ///< of the products of networks that run layer by layer
+  Precision precision = Precision::float32;  ///< of products; tf32 runs networks on a GPU's tensor cores
 };
 
 /// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in
@@ -170,7 +170,7 @@ class IRUKA_API Perceptron {
   /// The same with the features, and the results, along any axis of any layout. Parts of the points run one after the
   /// other where `progress` asks for it, or where the values between layers would take much memory.
   Array map(const Array& x, int64_t axis = -1, const MapOptions& options = {}) const;
-  /// How the kernel for points like these runs. Raises ValueError where the network is not one kernel.
+  /// How the float32 kernel for points like these runs. Raises ValueError where the network is not one kernel.
   KernelReport report(const Array& x, int64_t axis = -1) const;
   /// The generated text of that kernel.
   std::string source(const Array& x, int64_t axis = -1) const;

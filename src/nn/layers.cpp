@@ -1,6 +1,8 @@
 #include "nn/layers.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "core/device.h"
 #include "iruka/device.h"
@@ -8,7 +10,7 @@
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kGroup = 4;  ///< as in kernels/perceptron.h
+constexpr int64_t kGroup = PackedMatrix<float>::kGroup;
 
 struct Row {
   const char *name, *struct_name;
@@ -83,10 +85,6 @@ void check_activation(Plan& plan, size_t k, const Activation& activation, int64_
 
 int64_t rounded_up(int64_t numbers) { return (numbers + kGroup - 1) / kGroup * kGroup; }
 
-int64_t parameter_count(const Activation& activation) {
-  return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
-}
-
 /// The layer's numbers, in the order that kernels/perceptron.h describes.
 template <class F>
 void pack_weights(F* to, const DenseLayer& layer, const PackedLayer& plan) {
@@ -116,6 +114,31 @@ Array packed(const std::vector<DenseLayer>& layers, const Plan& plan) {
   return Array::from(std::span<const F>(numbers), {std::ssize(numbers)}).to_device(*plan.device);
 }
 
+template <class F>
+std::vector<DenseLayer> unpacked(std::vector<DenseLayer> layers, const Plan& plan, const Array& weights) {
+  const std::vector<F> numbers = weights.to_vector<F>();
+  const auto array = [&](std::span<const F> values, Dims shape) {
+    return Array::from(values, std::move(shape)).to_device(*plan.device);
+  };
+  for (size_t k = 0; k < layers.size(); ++k) {
+    const PackedLayer& packed = plan.layers[k];
+    if (layers[k].weight.valid()) {
+      const PackedMatrix<F> from{numbers.data() + packed.weights, packed.inputs, packed.outputs};
+      std::vector<F> weight, bias;
+      for (int64_t output = 0; output < packed.outputs; ++output) {
+        bias.push_back(from.bias(output));
+        for (int64_t input = 0; input < packed.inputs; ++input) weight.push_back(from.weight(output, input));
+      }
+      layers[k].weight = array(weight, {packed.outputs, packed.inputs});
+      layers[k].bias = array(bias, {packed.outputs});
+    }
+    for (size_t a = 0; a < layers[k].activations.size(); ++a)
+      if (Array& slopes = layers[k].activations[a].weight; slopes.valid())
+        slopes = array({numbers.data() + packed.parameters[a], static_cast<size_t>(slopes.size())}, {slopes.size()});
+  }
+  return layers;
+}
+
 }  // namespace
 
 const char* name(Activation::Kind kind) { return row(kind).name; }
@@ -123,6 +146,10 @@ const char* name(Activation::Kind kind) { return row(kind).name; }
 const char* struct_name(const Activation& activation) {
   const bool is_one_slope = activation.kind == Activation::Kind::prelu && activation.weight.size() == 1;
   return is_one_slope ? "LeakyRelu" : row(activation.kind).struct_name;
+}
+
+int64_t parameter_count(const Activation& activation) {
+  return activation.weight.valid() ? activation.weight.size() : static_cast<int64_t>(activation.parameters.size());
 }
 
 Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input) {
@@ -161,6 +188,11 @@ Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& i
 
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan) {
   return plan.dtype == Dtype::float32 ? packed<float>(layers, plan) : packed<double>(layers, plan);
+}
+
+std::vector<DenseLayer> unpacked_layers(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights) {
+  return plan.dtype == Dtype::float32 ? unpacked<float>(layers, plan, weights)
+                                      : unpacked<double>(layers, plan, weights);
 }
 
 }  // namespace iruka::nn

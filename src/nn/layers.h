@@ -37,8 +37,31 @@ struct Plan {
 /// Raises what Perceptron's constructor documents.
 Plan plan_layers(const std::vector<DenseLayer>& layers, const ActivationInput& input);
 
+/// How many numbers an activation takes.
+int64_t parameter_count(const Activation& activation);
+
+/// One layer among the packed weights.
+template <class F>
+struct PackedMatrix {
+  static constexpr int64_t kGroup = 4;  ///< outputs, as in kernels/perceptron.h
+  const F* numbers;
+  int64_t inputs, outputs;
+
+  F bias(int64_t output) const { return group(output)[output % kGroup]; }
+  F weight(int64_t output, int64_t input) const {
+    const int64_t size = std::min(kGroup, outputs - output / kGroup * kGroup);
+    return group(output)[size * (input + 1) + output % kGroup];
+  }
+
+ private:
+  const F* group(int64_t output) const { return numbers + output / kGroup * kGroup * (inputs + 1); }
+};
+
 /// The weights of all layers as one array.
 Array pack_weights(const std::vector<DenseLayer>& layers, const Plan& plan);
+
+/// The layers again, with weights and biases from packed ones.
+std::vector<DenseLayer> unpacked_layers(const std::vector<DenseLayer>& layers, const Plan& plan, const Array& weights);
 
 /// The name in kernel code: "LeakyRelu".
 const char* struct_name(const Activation& activation);

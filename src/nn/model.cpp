@@ -11,7 +11,7 @@
 #include "nn/fusion.h"
 #include "nn/graph_perceptron.h"
 #include "nn/library_convolution.h"
-#include "nn/points.h"
+#include "nn/point_function.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
 #include "nn/vector_convolution.h"

@@ -2,24 +2,36 @@
 #include <utility>
 
 #include "core/device.h"
-#include "core/layout.h"
 #include "core/precision.h"
 #include "iruka/nn.h"
 #include "jit/grammar.h"
 #include "nn/layered.h"
 #include "nn/layers.h"
 #include "nn/perceptron_text.h"
+#include "nn/point_function.h"
 #include "nn/points.h"
+#include "nn/tensor_perceptron.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
 
+namespace {
+
+/// What runs a network in Precision::tf32: neither where the usual kernels do, in float32.
+struct TensorNetwork {
+  std::shared_ptr<const TensorPerceptron> kernel;
+  std::shared_ptr<const LayeredNetwork> layered;
+};
+
+}  // namespace
+
 struct Perceptron::State {
   Plan plan;
-  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not used again
+  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not read again
   bool is_one_kernel = false;
-  Array weights;                           ///< packed, of a network that is one kernel
-  std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
+  Array weights;                                       ///< packed, of a network that is one kernel
+  std::vector<ElementwiseKernel> kernels;              ///< for packed and strided points, x's layout first
+  mutable CallCache<Precision, TensorNetwork> tensor;  ///< of a network that is one kernel
   LayeredNetwork layered;
 
   const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
@@ -28,34 +40,6 @@ struct Perceptron::State {
 };
 
 namespace {
-
-/// Points of an array, whose features lie along its last axis, as a kernel takes them.
-struct Points {
-  PointLayout layout;
-  Array view;      ///< all numbers, or the first feature of each point
-  int64_t stride;  ///< from one feature to the next, in bytes
-  int64_t count;
-
-  /// `alignment`: of packed points, in bytes.
-  Points(const Array& x, int64_t alignment) : layout(PointLayout::strided) {
-    const int last = x.ndim() - 1;
-    const int64_t width = x.shape(last), itemsize = x.itemsize();
-    stride = width == 1 ? itemsize : x.strides()[last];
-    const Array first = ops::slice_at(x, last, 0);
-    count = first.size();
-    const LoopOperand operands[] = {LoopOperand(&first.shape(), &first.strides())};
-    LoopLayout loop(first.shape(), operands);
-    loop.merge_axes();
-    const bool is_dense = count == 1 || (loop.rank() == 1 && loop.stride(0, 0) == width * itemsize);
-    const bool is_aligned = reinterpret_cast<intptr_t>(x.data()) % alignment == 0;
-    if (stride == itemsize && is_dense && is_aligned) {
-      layout = PointLayout::packed;
-      view = x.view(x.dtype(), {count * width}, {itemsize}, x.offset());
-    } else {
-      view = x.view(x.dtype(), Dims(loop.extents(), loop.rank()), Dims(loop.strides(0), loop.rank()), x.offset());
-    }
-  }
-};
 
 /// The arguments of a network's kernel. They refer to arrays of the points.
 struct PointCall {
@@ -82,27 +66,63 @@ Array empty_result(const Plan& plan, const Array& x, int axis) {
   return Array::empty(shape, plan.dtype, *plan.device);
 }
 
+/// Whether the device's library of products is installed.
+bool has_products(const LayeredNetwork& network, const Plan& plan) {
+  Array x = Array::empty({1, plan.in_features}, plan.dtype, *plan.device);
+  x.fill(0);
+  try {
+    network(x);
+    return true;
+  } catch (const DeviceError&) {
+    return false;
+  }
+}
+
+/// Layers that are too wide for the kernel run one after the other, which on tensor cores is faster than one kernel in
+/// float32.
+TensorNetwork make_tensor_network(const Perceptron::State& state) {
+  if (!TensorPerceptron::has_tensor_cores(state.plan)) return {};
+  if (TensorPerceptron::fits(state.plan))
+    return {std::make_shared<const TensorPerceptron>(state.layers, state.plan, state.weights), nullptr};
+  const std::vector<DenseLayer> layers = unpacked_layers(state.layers, state.plan, state.weights);
+  auto layered = std::make_shared<const LayeredNetwork>(layers, state.plan);
+  return has_products(*layered, state.plan) ? TensorNetwork{nullptr, std::move(layered)} : TensorNetwork();
+}
+
+TensorNetwork tensor_network(const Perceptron::State& state, Precision precision) {
+  if (!state.is_one_kernel || precision != Precision::tf32) return {};
+  return state.tensor.get(precision, [&] { return make_tensor_network(state); });
+}
+
 void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
   const PointCall call(state.plan, x, state.weights, y);
   state.kernel(call.x.layout, call.y.layout).fill(call.arguments, call.options);
 }
 
-void run_layers(const Perceptron::State& state, const Array& x, Array y) {
-  const int64_t rows = x.size() / state.plan.in_features;
-  const Array values = x.astype(state.plan.dtype, false).reshape({rows, state.plan.in_features});
-  y.assign(state.layered(values).reshape(y.shape()));
+void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x, Array y) {
+  const int64_t rows = x.size() / plan.in_features;
+  const Array values = x.astype(plan.dtype, false).reshape({rows, plan.in_features});
+  y.assign(network(values).reshape(y.shape()));
 }
 
-PointFunction point_function(const Perceptron::State& state) {
+/// What maps points in a precision. It refers to the state.
+PointFunction point_function(const Perceptron::State& state, Precision precision) {
   const Plan& plan = state.plan;
+  const TensorNetwork tensor = tensor_network(state, precision);
+  const LayeredNetwork* const layered = state.is_one_kernel ? tensor.layered.get() : &state.layered;
   return {.name = "nn.Perceptron",
           .in_features = plan.in_features,
           .out_features = plan.out_features,
           .dtype = plan.dtype,
           .device = plan.device,
-          .points_at_once = state.is_one_kernel ? INT64_MAX : state.layered.rows_at_once(),
-          .run = [&state](const Array& x, const Array& y) {
-            state.is_one_kernel ? run_kernel(state, x, y) : run_layers(state, x, y);
+          .points_at_once = layered ? layered->rows_at_once() : INT64_MAX,
+          .run = [&state, tensor, layered](const Array& x, const Array& y) {
+            if (layered)
+              run_layers(*layered, state.plan, x, y);
+            else if (tensor.kernel)
+              tensor.kernel->run(x, y);
+            else
+              run_kernel(state, x, y);
           }};
 }
 
@@ -138,7 +158,7 @@ bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
 
 Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) const {
   const PrecisionScope scope(options.precision);
-  return map_points(point_function(*state_), x, axis, options);
+  return map_points(point_function(*state_, options.precision), x, axis, options);
 }
 
 namespace {
@@ -146,7 +166,7 @@ namespace {
 /// Calls `ask(kernel, arguments, options)` for the kernel of points like these.
 template <class Ask>
 auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
-  const int at = features_axis(point_function(state), x, axis);
+  const int at = features_axis(point_function(state, Precision::float32), x, axis);
   if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
   const Array y = empty_result(state.plan, x, at);
   const PointCall call(state.plan, ops::with_axis_at(x, at, x.ndim() - 1), state.weights,

@@ -1,7 +1,6 @@
 #include "nn/perceptron_text.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "jit/launch_policy.h"
 
@@ -10,35 +9,6 @@ namespace {
 
 const char* const kHeader = "#include \"nn/kernels/perceptron.h\"\n";
 const std::string kSpace = "iruka::nn::";
-
-/// What one statement of the function does: a layer with the activation that follows it, or an activation alone.
-struct Step {
-  std::optional<size_t> layer;
-  const Activation* activation = nullptr;
-  int64_t inputs = 0, outputs = 0;
-  int64_t weights = 0, parameters = 0;
-
-  bool is_softmax() const { return activation && activation->kind == Activation::Kind::softmax; }
-  std::string function() const { return kSpace + (activation ? struct_name(*activation) : "Identity"); }
-};
-
-std::vector<Step> steps_of(const std::vector<DenseLayer>& layers, const Plan& plan) {
-  std::vector<Step> steps;
-  for (size_t k = 0; k < layers.size(); ++k) {
-    const PackedLayer& packed = plan.layers[k];
-    const auto& activations = layers[k].activations;
-    size_t next = 0;
-    if (layers[k].weight.valid()) {
-      Step step{k, nullptr, packed.inputs, packed.outputs, packed.weights, 0};
-      if (!activations.empty() && activations[0].kind != Activation::Kind::softmax)
-        step.activation = &activations[0], step.parameters = packed.parameters[0], next = 1;
-      steps.push_back(step);
-    }
-    for (; next < activations.size(); ++next)
-      steps.push_back({{}, &activations[next], packed.outputs, packed.outputs, 0, packed.parameters[next]});
-  }
-  return steps;
-}
 
 std::string text_of(WeightsPlace place) {
   static constexpr const char* kTexts[] = {"WeightsPlace::memory", "kByValue", "WeightsPlace::shared"};
@@ -153,6 +123,26 @@ std::string point_body(const Plan& plan, const std::string& load, const std::str
 }
 
 }  // namespace
+
+std::string Step::function() const { return kSpace + (activation ? struct_name(*activation) : "Identity"); }
+
+std::vector<Step> steps_of(const std::vector<DenseLayer>& layers, const Plan& plan) {
+  std::vector<Step> steps;
+  for (size_t k = 0; k < layers.size(); ++k) {
+    const PackedLayer& packed = plan.layers[k];
+    const auto& activations = layers[k].activations;
+    size_t next = 0;
+    if (layers[k].weight.valid()) {
+      Step step{k, nullptr, packed.inputs, packed.outputs, packed.weights, 0};
+      if (!activations.empty() && activations[0].kind != Activation::Kind::softmax)
+        step.activation = &activations[0], step.parameters = packed.parameters[0], next = 1;
+      steps.push_back(step);
+    }
+    for (; next < activations.size(); ++next)
+      steps.push_back({{}, &activations[next], packed.outputs, packed.outputs, 0, packed.parameters[next]});
+  }
+  return steps;
+}
 
 std::string weights_type(const Plan& plan, WeightsPlace place) {
   return kSpace + "Weights<" + text_of(place) + ", " + info(plan.dtype).c_type + ">";

@@ -1,6 +1,7 @@
 // The generated lines of a perceptron's kernels: which layers follow each other. What they do is in kernels/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,18 @@
 #include "nn/layers.h"
 
 namespace iruka::nn {
+
+/// What one statement of a network does: a layer with the activation that follows it, or an activation alone.
+struct Step {
+  std::optional<size_t> layer;
+  const Activation* activation = nullptr;
+  int64_t inputs = 0, outputs = 0;
+  int64_t weights = 0, parameters = 0;  ///< where they begin among the packed weights
+
+  bool is_softmax() const { return activation && activation->kind == Activation::Kind::softmax; }
+  std::string function() const;  ///< the struct of kernels/activations.h, which is of no softmax
+};
+std::vector<Step> steps_of(const std::vector<DenseLayer>& layers, const Plan& plan);
 
 /// Where the packed weights lie that a function reads: in memory, in an array by value, or in shared memory.
 enum class WeightsPlace { memory, by_value, shared };

@@ -20,15 +20,18 @@ constexpr int kPtxInput = 1;  ///< CUjitInputType
 Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
 
 /// The newest architecture that NVRTC knows and the device runs: its own, an older one of the same generation, or PTX
-/// for the driver to translate ("compute_90").
-std::string architecture_for(int compute) {
+/// for the driver to translate ("compute_90"). With `is_specific`, also the instructions that no newer device has
+/// ("sm_90a").
+std::string architecture_for(int compute, bool is_specific) {
   int best = 0;
   for (const int known : nvrtc_architectures())
     if (known <= compute) best = std::max(best, known);
   if (best == 0)
     throw DeviceError("cuda: NVRTC " + nvrtc_version() + " does not compile for compute capability " +
                       std::to_string(compute / 10) + "." + std::to_string(compute % 10));
-  return (best / 10 == compute / 10 ? "sm_" : "compute_") + std::to_string(best);
+  constexpr int kFirstSpecific = 90;
+  const char* const suffix = is_specific && best == compute && best >= kFirstSpecific ? "a" : "";
+  return (best / 10 == compute / 10 ? "sm_" : "compute_") + std::to_string(best) + suffix;
 }
 
 /// Whether a warning of NVRTC is passed on; such warnings nearly always mean an error in the text.
@@ -42,7 +45,8 @@ bool is_told(const Diagnostic& said) {
 NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& program, bool only_check = false) {
   NvrtcOutput output;
   std::vector<std::string> options;
-  if (!nvrtc_options(source, architecture_for(compute), options, program.diagnostics)) return output;
+  if (!nvrtc_options(source, architecture_for(compute, source.runs_blocks), options, program.diagnostics))
+    return output;
   if (only_check) options.push_back("--fdevice-syntax-only");
   output = run_nvrtc(with_prelude(source.text, source.options), source, options);
   if (!output.log.empty()) program.diagnostics = parse_log(output.log);
