@@ -16,6 +16,13 @@ template <class Index> struct Divisor {
   }
 };
 
+/// The number of a spatial axis as a constant: arrays that only constants index become registers, and others lie in a
+/// GPU's memory.
+template <int kNumber> struct Axis {
+  constexpr operator int() const { return kNumber; }
+};
+template <class Use> IRUKA_INLINE void for_axes(Use&& use) { use(Axis<0>()), use(Axis<1>()), use(Axis<2>()); }
+
 /// Axes that an array lacks are first, and have extent 1. What belongs to a network is constant in a kernel's text;
 /// extents of arrays are its arguments.
 template <class Index> struct Window {
@@ -47,11 +54,13 @@ template <class Index> IRUKA_INLINE Index index_of(const Window<Index>& window, 
 template <class Index> IRUKA_INLINE Place<Index> place_of(const Window<Index>& window, Index rest, int last = 2) {
   const Index pixel = window.channels.quotient(rest), channel = rest - pixel * window.channels.number;
   Place<Index> place{{0, 0, 0}, pixel, {window.is_inside, window.is_inside, window.is_inside}, channel};
-  for (int axis = last; axis >= 3 - window.rank; --axis) {
+  const auto divide = [&](auto axis) {
+    if (axis > last || axis < 3 - window.rank) return;
     const Index quotient = window.extents[axis].quotient(place.image);
     place.at[axis] = place.image - quotient * window.extents[axis].number;
     place.image = quotient;
-  }
+  };
+  divide(Axis<2>()), divide(Axis<1>()), divide(Axis<0>());
   return place;
 }
 
@@ -66,10 +75,11 @@ template <class Index, class Use> IRUKA_INLINE void for_row(const Window<Index>&
   const Index begin = first < columns ? first : columns, limited = last < columns ? last : columns;
   const Index end = limited > begin ? limited : begin;
   bool is_inner_row = true;
-  for (int axis = 0; axis < 2; ++axis) {
+  for_axes([&](auto axis) {
+    if (axis == 2) return;
     const Index at = place.at[axis] * window.stride[axis] - window.before[axis];
     is_inner_row &= at >= 0 && at + (window.kernel[axis] - 1) * window.dilation[axis] < window.in[axis];
-  }
+  });
   const auto element = [&](Index column, bool is_inner, bool is_row) __attribute__((always_inline)) {
     use(Place<Index>{{place.at[0], place.at[1], column}, place.image, {is_row, is_row, is_inner}, 0},
         row * columns + column);
@@ -94,7 +104,7 @@ template <class Index> IRUKA_INLINE Place<Index> place_in(Index flat, const Inde
   flat /= extents[1];
   place.at[0] = flat % extents[0];
   place.image = flat / extents[0];
-  for (bool& is_inner : place.is_inner) is_inner = false;
+  for_axes([&](auto axis) { place.is_inner[axis] = false; });
   place.channel = 0;
   return place;
 }
@@ -103,7 +113,7 @@ template <class Index> IRUKA_INLINE Place<Index> place_in(Index flat, const Inde
 template <class Index, class Use>
 IRUKA_INLINE void for_window(const Window<Index>& window, const Place<Index>& to, Use&& use) {
   Index first[3];
-  for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
+  for_axes([&](auto axis) { first[axis] = to.at[axis] * window.stride[axis] - window.before[axis]; });
   for (Index a = 0; a < window.kernel[0]; ++a) {
     const Index x = first[0] + a * window.dilation[0];
     if (!to.is_inner[0] && (x < 0 || x >= window.in[0])) continue;
@@ -125,12 +135,13 @@ template <class T, class Index, class X>
 IRUKA_INLINE T window_element(const Window<Index>& window, const X& x, const Place<Index>& to) {
   const Place<Index> tap = place_in(to.image, window.kernel);
   Index from = tap.image;
-  for (int axis = 0; axis < 3; ++axis) {
+  bool is_inside = true;
+  for_axes([&](auto axis) {
     const Index at = to.at[axis] * window.stride[axis] - window.before[axis] + tap.at[axis] * window.dilation[axis];
-    if (!to.is_inner[axis] && (at < 0 || at >= window.in[axis])) return T(0);
+    is_inside &= to.is_inner[axis] || (at >= 0 && at < window.in[axis]);
     from = from * window.in[axis] + at;
-  }
-  return x[from];
+  });
+  return is_inside ? T(x[from]) : T(0);
 }
 
 /// The element at a place of a convolution with `channels` inputs and `outputs` outputs a group.
@@ -195,13 +206,13 @@ IRUKA_INLINE T largest(const Window<Index>& window, const X& x, const Place<Inde
 template <class T, class Index, class X>
 IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const Place<Index>& to) {
   Index first[3];
-  for (int axis = 0; axis < 3; ++axis) first[axis] = to.at[axis] * window.stride[axis] - window.before[axis];
-  const auto inside = [&](Index at, int axis) {
+  for_axes([&](auto axis) { first[axis] = to.at[axis] * window.stride[axis] - window.before[axis]; });
+  const auto inside = [&](Index at, auto axis) {
     return to.is_inner[axis] ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
   };
   const auto element = [&](Index a, Index b, Index c) -> T {
-    const Index row = inside(first[0] + a, 0) * window.in[1] + inside(first[1] + b, 1);
-    return x[index_of(window, to, row * window.in[2] + inside(first[2] + c, 2))];
+    const Index row = inside(first[0] + a, Axis<0>()) * window.in[1] + inside(first[1] + b, Axis<1>());
+    return x[index_of(window, to, row * window.in[2] + inside(first[2] + c, Axis<2>()))];
   };
   T found = element(0, 0, 0);
   for (Index a = 0; a < window.kernel[0]; ++a) {
@@ -219,10 +230,10 @@ IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const P
 template <class Index>
 IRUKA_INLINE Index places_within(const Window<Index>& window, const Place<Index>& to, bool with_margins) {
   Index count = 1;
-  for (int axis = 0; axis < 3; ++axis) {
+  for_axes([&](auto axis) {
     if (to.is_inner[axis]) {
       count *= window.kernel[axis];
-      continue;
+      return;
     }
     const Index first = to.at[axis] * window.stride[axis] - window.before[axis];
     const Index least = with_margins ? -window.before[axis] : 0;
@@ -233,7 +244,7 @@ IRUKA_INLINE Index places_within(const Window<Index>& window, const Place<Index>
       along += at >= least && at < end;
     }
     count *= along;
-  }
+  });
   return count;
 }
 
@@ -249,10 +260,10 @@ template <class T, bool kIsMax, class X>
 IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)[3], int64_t channels, int64_t i) {
   const Place<int64_t> to = place_in(i / channels, out);
   int64_t begin[3], end[3];
-  for (int axis = 0; axis < 3; ++axis) {
+  for_axes([&](auto axis) {
     begin[axis] = to.at[axis] * in[axis] / out[axis];
     end[axis] = ((to.at[axis] + 1) * in[axis] + out[axis] - 1) / out[axis];
-  }
+  });
   const auto element = [&](int64_t a, int64_t b, int64_t c) -> T {
     return x[(((to.image * in[0] + a) * in[1] + b) * in[2] + c) * channels + i % channels];
   };
