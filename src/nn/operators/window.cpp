@@ -177,11 +177,11 @@ Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments
   }
   Device& device = arguments[0].device();
   const Spatial& filled = made.fills_input ? in : out;
-  // Vectors of a host follow rows, which pays if they are long. Short ones need divisions by constants: there are few
-  // of them, so that the kernels are few, too. A GPU's threads each compute one element.
+  // Vectors of a host follow rows, which pays unless they are short. Constants help where extents are small: there are
+  // few of these, so that the kernels are few, too. A GPU's threads each compute one element.
   const bool is_host = device.target().is_host && !channels_last;
   const bool is_constant = is_host && std::ranges::max(filled) < kMostConstant;
-  const bool has_rows = is_host && !is_constant && filled[2] >= kLongRow;
+  const bool has_rows = is_host && filled[2] >= kLongRow;
   Texts texts = this->texts(made.fills_input, is_small, is_constant, channels_last);
   const std::string body =
       has_rows ? "for_row(window, Index(i), [&](const Place<Index>& to, Index at) __attribute__((always_inline)) {" +
