@@ -39,8 +39,14 @@ TEST(KernelHeaders, ClangParsesThoseForTheCpu) {
   }
 }
 
+/// Code for kernels over blocks alone, whose texts Clang does not rewrite: it has registers of GPUs as operands of
+/// assembly, which Clang knows for GPUs alone.
+bool is_not_for_clang(std::string_view header) {
+  return jit::is_for_cpu(header) || header == "nn/kernels/cuda/tensor_perceptron.h";
+}
+
 TEST(KernelHeaders, ClangParsesThoseForGpus) {
-  const auto headers = kernel_code(jit::is_for_cpu);
+  const auto headers = kernel_code(is_not_for_clang);
   ASSERT_GT(headers.size(), 10u);
   for (const auto& header : headers)
     EXPECT_TRUE(cpu_backend::saturate_narrow_casts(program(including(header)))) << header;

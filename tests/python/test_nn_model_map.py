@@ -34,7 +34,7 @@ def proto_of(nodes, constants, shape=("n", 5), outputs=("y",), opset=18, dtype=n
 
 
 def load(proto):
-    return nn.load(proto.SerializeToString(), device="cpu")
+    return nn.load(proto.SerializeToString())
 
 
 def perceptron(*between, opset=18, dtype=np.float32, **constants):
@@ -225,7 +225,7 @@ def test_a_program_of_torch():
     h = program.node("linear.default", {"input": x, "weight": w1, "bias": b1}, (["s0", 9], np.float32))
     a = program.node("silu.default", {"self": h}, (["s0", 9], np.float32))
     program.output(program.node("linear.default", {"input": a, "weight": w2, "bias": b2}, (["s0", 3], np.float32)))
-    model = nn.load(program.save(), device="cpu")
+    model = nn.load(program.save())
     assert "one kernel" in str(model)
     rows = RNG.normal(size=(4, 5, 6)).astype(np.float32)
     h = np.moveaxis(rows, 1, -1) @ W1.T + B1
