@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import iruka
+from fake_driver import needs_fake_driver, run
 from iruka import nn
 from test_nn_layers import check, convolved, host, weights
 
@@ -127,3 +128,30 @@ def test_a_cpu_computes_the_same_in_each_precision():
     want = iruka.asnumpy(module(x))
     np.testing.assert_array_equal(iruka.asnumpy(module.to(precision="tf32")(x)), want)
     assert module.report(x).note == ""
+
+
+POOLS_ON_A_GPU = """
+import os, pathlib, sys
+from iruka import nn
+try:
+    iruka.ElementwiseKernel("float32 x", "float32 y", "y = x", "first")(iruka.empty(3, dtype="float32"))
+except iruka.errors.DeviceError:
+    sys.exit(print("no compiler"))
+x = iruka.zeros((2, 5, 21, 20), "float32")
+last = iruka.moveaxis(iruka.ascontiguousarray(iruka.moveaxis(x, 1, -1)), -1, 1)
+for pool in (nn.MaxPool2d(3, 2, padding=1), nn.MaxPool2d(2, dilation=2), nn.AvgPool2d(3, 1, padding=1)):
+    for given in (x, last):
+        pool(given)
+kernels = [file.read_bytes() for file in pathlib.Path(os.environ["IRUKA_CACHE_DIR"]).rglob("*.kernel")]
+print(len(kernels), sum(b"__local_depot" in kernel for kernel in kernels))
+"""
+
+
+@needs_fake_driver
+def test_windows_are_registers_of_a_gpu(tmp_path):
+    """Local memory is as slow as the arrays."""
+    printed = run(POOLS_ON_A_GPU, IRUKA_CACHE_DIR=str(tmp_path))
+    if "no compiler" in printed:
+        pytest.skip("there is no NVRTC")
+    count, with_local_memory = map(int, printed.split())
+    assert count >= 6 and with_local_memory == 0
