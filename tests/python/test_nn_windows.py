@@ -133,3 +133,27 @@ def test_large_images_of_any_size_share_a_kernel():
         for size in range(61, 80):
             model(images(1, 3, size, size + 1), *more)
     assert [event.kernel for event in iruka.kernel_history() if event.kernel.startswith("nn_")] == []
+
+
+@pytest.mark.parametrize(
+    "kernel, stride, pads",
+    [
+        ((3, 3), (2, 2), ((1, 1), (1, 1))),
+        ((3, 3), (1, 1), ((1, 1), (1, 1))),
+        ((1, 64), (1, 7), ((0, 0), (63, 60))),
+        ((2, 64), (2, 64), ((0, 1), (0, 0))),
+        ((4, 5), (3, 1), ((3, 2), (4, 4))),
+        ((2, 2), (1, 64), ((0, 0), (1, 1))),
+        ((3, 65), (2, 1), ((2, 0), (64, 3))),
+    ],
+)
+@pytest.mark.parametrize("size", [(9, 511), (6, 1030), (13, 70), (4, 1024)])
+def test_largest_elements_along_rows_of_any_length(size, kernel, stride, pads):
+    x = images(2, 3, *size)
+    x[0, 1, 2, 3::97] = np.nan
+    x[1, 0, :, ::5] = -np.inf
+    flat = [*(before for before, _ in pads), *(behind for _, behind in pads)]
+    model = model_of("MaxPool", kernel_shape=kernel, strides=stride, pads=flat)
+    seen = windows(x, kernel, stride, pads, (1, 1), -np.inf)
+    made = iruka.asnumpy(model(iruka.asarray(x, device="cpu")))
+    np.testing.assert_array_equal(made, seen.max(axis=(-1, -2)))

@@ -226,6 +226,50 @@ IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const P
   return found;
 }
 
+#ifndef __CUDA_ARCH__
+/// The same for a row of the array that the kernel fills: the largest of the rows that the windows see, then, along
+/// that row, of each window. Loops without conditions are made of vectors. `kernel[2]` is at most 64.
+template <class T, class Index, class X, class Y>
+IRUKA_INLINE void largest_along_row(const Window<Index>& window, const X& x, Y& y, Index row) {
+  constexpr Index kColumns = 512;  // of the buffer
+  const auto larger = [](T value, T found)
+                          __attribute__((always_inline)) { return value > found || value != value ? value : found; };
+  const Place<Index> place = place_of(window, row, 1);
+  const Index columns = window.extents[2].number, stride = window.stride[2], width = window.in[2];
+  const Index at_once = (kColumns - window.kernel[2]) / stride + 1;
+  for (Index begin = 0; begin < columns; begin += at_once) {
+    const Index end = columns - begin < at_once ? columns : begin + at_once;
+    const Index first = begin * stride - window.before[2];
+    const Index count = (end - begin - 1) * stride + window.kernel[2];
+    // Columns outside the array have the numbers of its edge, which the windows that see them see, too.
+    const Index left = first < 0 ? -first : 0, right = first + count > width ? width - first : count;
+    T largest[kColumns];
+    for (Index a = 0; a < window.kernel[0]; ++a) {
+      for (Index b = 0; b < window.kernel[1]; ++b) {
+        const auto inside = [&](Index at, auto axis) {
+          return at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
+        };
+        const Index plane = inside(place.at[0] * window.stride[0] - window.before[0] + a, Axis<0>());
+        const Index line = inside(place.at[1] * window.stride[1] - window.before[1] + b, Axis<1>());
+        const Index from = ((place.image * window.in[0] + plane) * window.in[1] + line) * width + first;
+        const bool is_first = a == 0 && b == 0;
+        _Pragma("clang loop vectorize(assume_safety)") for (Index k = left; k < right; ++k) {
+          const T value = x[from + k];
+          largest[k] = is_first ? value : larger(value, largest[k]);
+        }
+      }
+    }
+    for (Index k = 0; k < left; ++k) largest[k] = largest[left];
+    for (Index k = right; k < count; ++k) largest[k] = largest[right - 1];
+    _Pragma("clang loop vectorize(assume_safety)") for (Index k = 0; k < end - begin; ++k) {
+      T found = largest[k * stride];
+      for (Index c = 1; c < window.kernel[2]; ++c) found = larger(largest[k * stride + c], found);
+      y[row * columns + begin + k] = found;
+    }
+  }
+}
+#endif
+
 /// How many places of a window count in its mean: those within the array, or also those in its margins.
 template <class Index>
 IRUKA_INLINE Index places_within(const Window<Index>& window, const Place<Index>& to, bool with_margins) {

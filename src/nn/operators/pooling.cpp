@@ -27,10 +27,11 @@ struct Images {
   std::optional<int64_t> channels_last;
 };
 
-/// The pooling of x by a text that computes an element.
-Array pooled(const Window& window, const Array& x, const std::string& body, const char* kernel_name) {
+/// The pooling of x by a text that computes an element, and one that computes a row.
+Array pooled(const Window& window, const Array& x, const std::string& body, const char* kernel_name,
+             const std::string& row_body = "") {
   const Images images(x);
-  return window.fill({kernel_name, typed(x), typed_result(x), body}, {images.array},
+  return window.fill({kernel_name, typed(x), typed_result(x), body, false, row_body}, {images.array},
                      window.shape(x.shape(0), x.shape(1), window.out), images.channels_last);
 }
 
@@ -48,7 +49,9 @@ Results max_pool(const Call& call) {
     }
     const std::string value = has_element ? "largest_at_edges<" + type + ", Index>(window, x, to)"
                                           : "largest<" + type + ", Index>(window, x, to, " + least + ", nullptr)";
-    return {pooled(window, x, "y[at] = " + value + ";", "max_pool")};
+    const bool has_row_body = has_element && window.kernel[2] <= 64 && window.stride[2] <= 64;
+    const std::string row_body = "largest_along_row<" + type + ", Index>(window, x, y, Index(i));";
+    return {pooled(window, x, "y[at] = " + value + ";", "max_pool", has_row_body ? row_body : "")};
   }
   // storage_order 1: the first spatial axis is the fastest in the indices.
   std::string place = "place";

@@ -184,9 +184,10 @@ Array Window::fill(const WindowKernel& made, const std::vector<Array>& arguments
   const bool has_rows = is_host && filled[2] >= kLongRow;
   Texts texts = this->texts(made.fills_input, is_small, is_constant, channels_last);
   const std::string body =
-      has_rows ? "for_row(window, Index(i), [&](const Place<Index>& to, Index at) __attribute__((always_inline)) {" +
-                     made.body + "});"
-               : "const Index at = Index(i); const Place<Index> to = place_of(window, at);" + made.body;
+      has_rows && !made.row_body.empty() ? made.row_body
+      : has_rows ? "for_row(window, Index(i), [&](const Place<Index>& to, Index at) __attribute__((always_inline)) {" +
+                       made.body + "});"
+                 : "const Index at = Index(i); const Place<Index> to = place_of(window, at);" + made.body;
   const auto& kernel = kernel_of("windows", texts.parameters + (texts.parameters.empty() ? "" : ", ") + made.inputs,
                                  made.results, texts.head + body, made.name,
                                  has_rows ? std::vector<std::string>{"--lanes=1"} : std::vector<std::string>());

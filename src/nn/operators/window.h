@@ -18,6 +18,8 @@ struct WindowKernel {
   std::string inputs, results;  ///< its arrays, all raw; the last result is the one that fill() makes
   std::string body;
   bool fills_input = false;  ///< whether an element of the result is a place of the window's input
+  /// Computes all elements of row `i` of the result on a host; empty where the body does so for each.
+  std::string row_body;
 };
 
 struct Window {
