@@ -201,15 +201,21 @@ IRUKA_INLINE T largest(const Window<Index>& window, const X& x, const Place<Inde
   return found;
 }
 
+/// The larger one; of NaNs the value.
+template <class T> IRUKA_INLINE T larger(T value, T found) { return value > found || value != value ? value : found; }
+
+/// The place of the array that is nearest to `at` along an axis.
+template <class Index> IRUKA_INLINE Index nearest_inside(const Window<Index>& window, Index at, int axis) {
+  return at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
+}
+
 /// The same without an index, for windows without gaps that all see some element: places outside the array are moved to
 /// its edge, which the window sees, too.
 template <class T, class Index, class X>
 IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const Place<Index>& to) {
   Index first[3];
   for_axes([&](auto axis) { first[axis] = to.at[axis] * window.stride[axis] - window.before[axis]; });
-  const auto inside = [&](Index at, auto axis) {
-    return to.is_inner[axis] ? at : at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
-  };
+  const auto inside = [&](Index at, auto axis) { return to.is_inner[axis] ? at : nearest_inside(window, at, axis); };
   const auto element = [&](Index a, Index b, Index c) -> T {
     const Index row = inside(first[0] + a, Axis<0>()) * window.in[1] + inside(first[1] + b, Axis<1>());
     return x[index_of(window, to, row * window.in[2] + inside(first[2] + c, Axis<2>()))];
@@ -218,8 +224,7 @@ IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const P
   for (Index a = 0; a < window.kernel[0]; ++a) {
     for (Index b = 0; b < window.kernel[1]; ++b) {
       for (Index c = 0; c < window.kernel[2]; ++c) {
-        const T value = element(a, b, c);
-        found = value > found || value != value ? value : found;
+        found = larger(element(a, b, c), found);
       }
     }
   }
@@ -232,8 +237,6 @@ IRUKA_INLINE T largest_at_edges(const Window<Index>& window, const X& x, const P
 template <class T, class Index, class X, class Y>
 IRUKA_INLINE void largest_along_row(const Window<Index>& window, const X& x, Y& y, Index row) {
   constexpr Index kColumns = 512;  // of the buffer
-  const auto larger = [](T value, T found)
-                          __attribute__((always_inline)) { return value > found || value != value ? value : found; };
   const Place<Index> place = place_of(window, row, 1);
   const Index columns = window.extents[2].number, stride = window.stride[2], width = window.in[2];
   const Index at_once = (kColumns - window.kernel[2]) / stride + 1;
@@ -246,11 +249,8 @@ IRUKA_INLINE void largest_along_row(const Window<Index>& window, const X& x, Y& 
     T largest[kColumns];
     for (Index a = 0; a < window.kernel[0]; ++a) {
       for (Index b = 0; b < window.kernel[1]; ++b) {
-        const auto inside = [&](Index at, auto axis) {
-          return at < 0 ? Index(0) : at >= window.in[axis] ? window.in[axis] - 1 : at;
-        };
-        const Index plane = inside(place.at[0] * window.stride[0] - window.before[0] + a, Axis<0>());
-        const Index line = inside(place.at[1] * window.stride[1] - window.before[1] + b, Axis<1>());
+        const Index plane = nearest_inside(window, place.at[0] * window.stride[0] - window.before[0] + a, 0);
+        const Index line = nearest_inside(window, place.at[1] * window.stride[1] - window.before[1] + b, 1);
         const Index from = ((place.image * window.in[0] + plane) * window.in[1] + line) * width + first;
         const bool is_first = a == 0 && b == 0;
         _Pragma("clang loop vectorize(assume_safety)") for (Index k = left; k < right; ++k) {
@@ -316,7 +316,7 @@ IRUKA_INLINE T adaptive(const X& x, const int64_t (&in)[3], const int64_t (&out)
     for (int64_t b = begin[1]; b < end[1]; ++b)
       for (int64_t c = begin[2]; c < end[2]; ++c) {
         const T value = element(a, b, c);
-        made = !kIsMax ? made + value : value > made || value != value ? value : made;
+        made = kIsMax ? larger(value, made) : made + value;
       }
   return kIsMax ? made : made / T((end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]));
 }
