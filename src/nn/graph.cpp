@@ -94,4 +94,13 @@ void check_graph(const Graph& graph, const std::string& where) {
   for (const Function& function : graph.functions) checker.check(function);
 }
 
+void collect_buffers(const Node& node, std::set<const Buffer*>& buffers) {
+  for (const auto& [name, attribute] : node.attributes) {
+    if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
+    if (auto* list = std::get_if<std::vector<Array>>(&attribute)) {
+      for (const Array& array : *list) buffers.insert(array.buffer().get());
+    }
+  }
+}
+
 }  // namespace iruka::nn

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -43,6 +44,16 @@ struct Node {
   std::vector<std::string> inputs, outputs;  ///< "" stands for one that is left out
   std::map<std::string, Attribute> attributes;
 };
+
+/// The attribute as a T; null where it is left out or something else.
+template <class T>
+const T* find_attribute(const Node& node, const std::string& name) {
+  const auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+/// Adds the memory of the node's own arrays, without those of its graphs.
+void collect_buffers(const Node& node, std::set<const Buffer*>& buffers);
 
 /// An operator that the file itself defines.
 struct Function {

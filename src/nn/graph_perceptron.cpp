@@ -75,8 +75,7 @@ class Chain {
   }
   template <class T>
   static T attribute(const Node& node, const char* name, T otherwise) {
-    const auto found = node.attributes.find(name);
-    const T* value = found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+    const T* const value = find_attribute<T>(node, name);
     return value ? *value : otherwise;
   }
   static bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }

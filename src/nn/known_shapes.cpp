@@ -26,11 +26,11 @@ class Place {
   bool has(size_t place) const { return place < node_.inputs.size() && !node_.inputs[place].empty(); }
 
   int64_t integer(const char* name, int64_t otherwise) const {
-    const auto* value = attribute<int64_t>(name);
+    const auto* value = find_attribute<int64_t>(node_, name);
     return value ? *value : otherwise;
   }
   MaybeIntegers integers(const char* name) const {
-    const auto* value = attribute<std::vector<int64_t>>(name);
+    const auto* value = find_attribute<std::vector<int64_t>>(node_, name);
     return value ? MaybeIntegers(*value) : std::nullopt;
   }
   /// The integers of a constant input, or of the attribute of older versions.
@@ -42,12 +42,6 @@ class Place {
   }
 
  private:
-  template <class T>
-  const T* attribute(const char* name) const {
-    const auto found = node_.attributes.find(name);
-    return found == node_.attributes.end() ? nullptr : std::get_if<T>(&found->second);
-  }
-
   const Graph& graph_;
   const KnownShapes& shapes_;
   const Node& node_;

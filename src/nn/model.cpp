@@ -124,8 +124,7 @@ std::string op_text(const Graph& graph, const Node& node) {
     return text;
   };
   if (is_fused(node)) return shortened(node.name);
-  const auto found = node.attributes.find("kernel_shape");
-  const auto* given = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  const auto* given = find_attribute<std::vector<int64_t>>(node, "kernel_shape");
   std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
   const bool is_joined = is_vector_convolution(node) || is_library_convolution(node);
   if (kernel.empty() && (is_joined || node.op.starts_with("Conv")) && node.inputs.size() > 1) {

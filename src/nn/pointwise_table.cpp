@@ -14,13 +14,11 @@ namespace iruka::nn {
 namespace {
 
 std::string text_attribute(const Node& node, const char* name, const char* otherwise) {
-  const auto found = node.attributes.find(name);
-  const auto* text = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  const auto* text = find_attribute<std::string>(node, name);
   return text ? *text : otherwise;
 }
 int64_t integer_attribute(const Node& node, const char* name, int64_t otherwise) {
-  const auto found = node.attributes.find(name);
-  const auto* integer = found == node.attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  const auto* integer = find_attribute<int64_t>(node, name);
   return integer ? *integer : otherwise;
 }
 
@@ -184,10 +182,7 @@ std::string pointwise_problem(const Node& node) {
 }
 
 float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name) {
-  const auto found = node.attributes.find(name);
-  if (found != node.attributes.end()) {
-    if (auto* number = std::get_if<float>(&found->second)) return *number;
-  }
+  if (const auto* number = find_attribute<float>(node, name)) return *number;
   const std::string_view defaults = row.defaults;
   const size_t at = defaults.find(name + "=");
   return at == std::string_view::npos ? 0 : std::strtof(row.defaults + at + name.size() + 1, nullptr);

@@ -134,12 +134,7 @@ void Program::collect_constants(std::set<const Buffer*>& buffers) const {
     buffers.insert(constant.device.buffer().get());
   }
   for (const Step& step : steps_) {
-    for (const auto& [name, attribute] : step.node->attributes) {
-      if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
-      if (auto* list = std::get_if<std::vector<Array>>(&attribute)) {
-        for (const Array& array : *list) buffers.insert(array.buffer().get());
-      }
-    }
+    collect_buffers(*step.node, buffers);
     for (const auto& program : step.graphs) program->collect_constants(buffers);
   }
 }

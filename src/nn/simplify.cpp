@@ -26,9 +26,7 @@ constexpr size_t kFoldedBytes = size_t{64} << 20, kFoldedTimes = 4;
 void collect_buffers(const Graph& graph, std::set<const Buffer*>& buffers) {
   for (const auto& [name, array] : graph.initializers) buffers.insert(array.buffer().get());
   for (const Node& node : graph.nodes) {
-    for (const auto& [name, attribute] : node.attributes) {
-      if (auto* array = std::get_if<Array>(&attribute)) buffers.insert(array->buffer().get());
-    }
+    collect_buffers(node, buffers);
     for (const GraphHandle& inner : graphs_of(node)) collect_buffers(*inner, buffers);
   }
 }
@@ -48,18 +46,12 @@ const std::string& label_of(const Node& node) {
   return node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name;
 }
 
-template <class T>
-const T* get(const Node& node, const char* name) {
-  const auto found = node.attributes.find(name);
-  return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
-}
-
 /// Whether C of a Gemm is constant and broadcasts to its product, as the operator asks; a sum takes other shapes, too.
 bool is_bias(const Graph& graph, const Node& gemm) {
   const auto weight = graph.initializers.find(gemm.inputs[1]), bias = graph.initializers.find(gemm.inputs[2]);
   if (weight == graph.initializers.end() || bias == graph.initializers.end()) return false;
   const Array &matrix = weight->second, &numbers = bias->second;
-  const auto* transposed = get<int64_t>(gemm, "transB");
+  const auto* transposed = find_attribute<int64_t>(gemm, "transB");
   if (matrix.ndim() != 2 || numbers.ndim() > 2) return false;
   const int64_t outputs = matrix.shape(transposed && *transposed ? 0 : 1);
   return numbers.size() == 1 || (numbers.size() == outputs && numbers.shape(numbers.ndim() - 1) == outputs);
@@ -71,7 +63,7 @@ void split_biases(Graph& graph) {
   graph.nodes.clear();
   for (Node& node : nodes) {
     const bool is_gemm = node.op == "Gemm";
-    const auto* beta = get<float>(node, "beta");
+    const auto* beta = find_attribute<float>(node, "beta");
     const bool is_split =
         node.domain.empty() && node.outputs.size() == 1 && node.inputs.size() > 2 && !node.inputs[2].empty() &&
         (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1) && is_bias(graph, node)));
@@ -232,7 +224,7 @@ class Simplifier {
   /// scale * (x - mean) / sqrt(var + epsilon) + shift with numbers that do not change: into the weights of the node
   /// before it, or a product and a sum for each channel.
   bool fold_batch_norm(const Node& node) {
-    const auto* training = get<int64_t>(node, "training_mode");
+    const auto* training = find_attribute<int64_t>(node, "training_mode");
     if (node.inputs.size() != 5 || node.outputs[0].empty() || (training && *training != 0)) return false;
     for (size_t k = 1; k < node.outputs.size(); ++k) {
       if (!node.outputs[k].empty()) return false;
@@ -244,7 +236,7 @@ class Simplifier {
       numbers.push_back(array->astype(Dtype::float64));
       if (numbers.back().size() != numbers[0].size()) return false;
     }
-    const auto* epsilon = get<float>(node, "epsilon");
+    const auto* epsilon = find_attribute<float>(node, "epsilon");
     const Array scale =
         divide(numbers[0], sqrt(iruka::add(numbers[3], static_cast<double>(epsilon ? *epsilon : 1e-5f))));
     const Array shift = subtract(numbers[1], multiply(numbers[2], scale));
@@ -272,8 +264,8 @@ class Simplifier {
     if (bias && bias->shape() != scale.shape()) return false;
     // Products of narrow floats may overflow, where the numbers of the two nodes do not.
     if (weight->dtype() != Dtype::float32 && weight->dtype() != Dtype::float64) return false;
-    const auto *transposed = get<int64_t>(maker, "transB"), *group = get<int64_t>(maker, "group");
-    const auto* beta = get<float>(maker, "beta");
+    const auto *transposed = find_attribute<int64_t>(maker, "transB"), *group = find_attribute<int64_t>(maker, "group");
+    const auto* beta = find_attribute<float>(maker, "beta");
     if (is_gemm && beta && *beta != 1) return false;
     Array factors = scale;
     if (is_gemm && transposed && *transposed) factors = scale.reshape({-1, 1});

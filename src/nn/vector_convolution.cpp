@@ -151,8 +151,7 @@ class Replacement {
     if (node.op != "Conv" || !node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return false;
     const auto found = graph_.initializers.find(node.inputs[1]);
     if (found == graph_.initializers.end() || found->second.dtype() != Dtype::float32) return false;
-    const auto group = node.attributes.find("group");
-    const auto* given = group == node.attributes.end() ? nullptr : std::get_if<int64_t>(&group->second);
+    const auto* given = find_attribute<int64_t>(node, "group");
     const int64_t groups = given ? *given : 1;
     const Array& weights = found->second;
     return weights.ndim() >= 3 && weights.ndim() <= 4 && groups >= 1 && weights.shape(0) % groups == 0 &&

@@ -134,9 +134,7 @@ Results scan_operator(const Call& call) {
 // What is known of a node before it runs.
 
 const Graph* graph_of(const Node& node, const char* name) {
-  const auto found = node.attributes.find(name);
-  if (found == node.attributes.end()) return nullptr;
-  const auto* graph = std::get_if<GraphHandle>(&found->second);
+  const auto* graph = find_attribute<GraphHandle>(node, name);
   return graph ? graph->get() : nullptr;
 }
 
@@ -155,8 +153,7 @@ std::string graph_problem(const Node& node, const char* name, size_t inputs, siz
 }
 
 std::string scan_problem(const Node& node) {
-  const auto found = node.attributes.find("num_scan_inputs");
-  const auto* given = found == node.attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  const auto* given = find_attribute<int64_t>(node, "num_scan_inputs");
   if (!given || *given < 1 || *given > std::ssize(node.inputs)) {
     return "num_scan_inputs must be from 1 to " + std::to_string(node.inputs.size()) + ", the number of inputs";
   }
