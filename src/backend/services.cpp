@@ -1,8 +1,11 @@
 // The services that backends implement: vendors' libraries, and the CPU's front end for GPU texts.
 #include "backend/cpu/compiler/compiler.h"
+#include "backend/cpu/convolution.h"
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
+#include "backend/cpu/pooling.h"
+#include "backend/cpu/turning.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/cudnn.h"
 #include "backend/cuda/cufft.h"
@@ -13,6 +16,8 @@
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
 #include "core/pool_control.h"
+#include "core/pooling.h"
+#include "core/turning.h"
 
 namespace iruka {
 namespace {
@@ -46,7 +51,14 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
 
 const Implementations<Convolutions> Convolutions::implementations{
     "convolutions",
-    {nullptr, [](Device& device) -> Convolutions& { return cuda_backend::cuda_convolutions(as_cuda(device)); }}};
+    {[](Device&) -> Convolutions& { return cpu_backend::cpu_convolutions(); },
+     [](Device& device) -> Convolutions& { return cuda_backend::cuda_convolutions(as_cuda(device)); }}};
+
+const Implementations<Poolings> Poolings::implementations{
+    "pooling", {[](Device&) -> Poolings& { return cpu_backend::cpu_poolings(); }, nullptr}};
+
+const Implementations<Turning> Turning::implementations{
+    "turning matrices", {[](Device&) -> Turning& { return cpu_backend::cpu_turning(); }, nullptr}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
 

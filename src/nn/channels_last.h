@@ -14,11 +14,9 @@ inline Array channels_in_front(const Array& x) { return ops::with_axis_at(x, x.n
 
 /// Whether elements lie densely in this order. It may be C order as well, as that of one channel is.
 inline bool is_channels_last(const Array& x) { return x.ndim() > 2 && channels_behind(x).is_c_contiguous(); }
-/// Whether copies to C order can be spared where kernels take this one: on a GPU, whose library for convolutions
-/// returns it. Loops of a host follow rows of pixels.
-inline bool is_taken_channels_last(const Array& x) {
-  return !x.device().target().is_host && is_channels_last(x) && !x.is_c_contiguous();
-}
+/// Whether kernels should take this order: copies to C order are spared, and neighbouring threads or lanes of vectors
+/// have neighbouring channels.
+inline bool is_taken_channels_last(const Array& x) { return is_channels_last(x) && !x.is_c_contiguous(); }
 /// The shape of channels_behind() for an array of `shape`.
 inline Dims shape_with_channels_behind(const Dims& shape) {
   Dims behind{shape[0]};
@@ -30,7 +28,9 @@ inline Dims shape_with_channels_behind(const Dims& shape) {
 inline Array empty_channels_last(const Dims& shape, Dtype dtype, Device& device) {
   return channels_in_front(Array::empty(shape_with_channels_behind(shape), dtype, device));
 }
-/// The array itself where it has this order, else a copy that has.
-inline Array as_channels_last(const Array& x) { return channels_in_front(channels_behind(x).contiguous()); }
+/// The array itself where it is in C order, else a copy that is.
+Array in_c_order(const Array& x);
+/// The same of this order.
+Array as_channels_last(const Array& x);
 
 }  // namespace iruka::nn

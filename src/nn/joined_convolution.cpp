@@ -8,7 +8,7 @@ JoinedConvolution::JoinedConvolution(const Node& node, size_t own_inputs)
     : convolution_(node), own_inputs_(own_inputs) {
   convolution_.op = "Conv", convolution_.domain = "";
   convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-  for (const char* own : {"body", "place", "is_rectified"}) convolution_.attributes.erase(own);
+  for (const char* own : {"body", "place", "function", "numbers"}) convolution_.attributes.erase(own);
   const auto body = node.attributes.find("body");
   if (body == node.attributes.end()) return;
   behind_ = {kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};

@@ -1,6 +1,7 @@
 #include "nn/library_convolution.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "core/device.h"
@@ -19,33 +20,74 @@ constexpr const char* kLibraryConvolution = "LibraryConvolution";
 /// Inputs of such a node before those of the pointwise group: x, weights, the sum of biases, the other array.
 constexpr size_t kOwnInputs = 4;
 
-/// A pointwise group that adds up values, element by element and for channels.
-struct Sum {
-  std::vector<std::string> elements, biases;
-  bool is_rectified = false;
+/// A function of a sum, with its numbers.
+struct Applied {
+  ConvolutionFunction function = ConvolutionFunction::none;
+  float numbers[2] = {};
 };
 
-std::optional<Sum> sum_of(const Node& fused) {
+/// A pointwise group that adds up values, element by element and for channels, and applies a function to the sum.
+struct Sum {
+  std::vector<std::string> elements, biases;
+  Applied applied;
+};
+
+/// What a pointwise node is to its first input; nothing where convolutions do not have such a function. `constant`
+/// gives the number of an input, if it is one.
+template <class Constant>
+std::optional<Applied> applied_by(const Node& node, Constant&& constant) {
+  using enum ConvolutionFunction;
+  const auto number = [&](const char* name) { return pointwise_number(*find_pointwise(node.op), node, name); };
+  if (!node.domain.empty()) return {};
+  if (node.op == "Relu") return Applied{relu};
+  if (node.op == "LeakyRelu") return Applied{leaky_relu, {number("alpha")}};
+  if (node.op == "HardSigmoid") return Applied{hard_sigmoid, {number("alpha"), number("beta")}};
+  if (node.op == "HardSwish") return Applied{hard_swish};
+  if (node.op != "Clip") return {};
+  if (node.attributes.contains("min") || node.attributes.contains("max"))
+    return Applied{clip, {number("min"), number("max")}};
+  Applied made{clip, {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}};
+  for (size_t k = 1; k < node.inputs.size(); ++k) {
+    if (node.inputs[k].empty()) continue;
+    const std::optional<double> bound = constant(node.inputs[k]);
+    if (!bound || static_cast<double>(static_cast<float>(*bound)) != *bound) return {};  // nor NaN
+    made.numbers[k - 1] = static_cast<float>(*bound);
+  }
+  return made;
+}
+
+template <class Constant>
+std::optional<Sum> sum_of(const Node& fused, Constant&& constant) {
   const PointwiseGroup group(fused);
   const Graph& body = *std::get<GraphHandle>(fused.attributes.at("body"));
   std::unordered_map<std::string, Sum> values;
+  std::unordered_map<std::string, std::string> outside;  // names of inputs
   for (size_t k = 0; k < body.inputs.size(); ++k) {
     Sum& input = values[body.inputs[k].name];
     (group.is_by_channel(k) ? input.biases : input.elements).push_back(fused.inputs[k]);
+    outside[body.inputs[k].name] = fused.inputs[k];
   }
+  const auto number = [&](const std::string& name) {
+    const auto found = outside.find(name);
+    return found == outside.end() ? std::optional<double>() : constant(found->second);
+  };
+  const auto has_function = [](const Sum& sum) { return sum.applied.function != ConvolutionFunction::none; };
   for (const Node& node : body.nodes) {
     const bool is_sum = (node.op == "Add" && node.domain.empty()) || node.op == kShift;
-    if (!(is_sum && node.inputs.size() == 2) && node.op != "Relu") return {};
-    if (std::ranges::any_of(node.inputs, [&](const std::string& input) { return !values.contains(input); })) return {};
+    const std::optional<Applied> applied = is_sum ? std::nullopt : applied_by(node, number);
+    if (!(is_sum && node.inputs.size() == 2) && !applied) return {};
+    for (const std::string& input : node.inputs)
+      if (!input.empty() && !values.contains(input)) return {};
     Sum made = values.at(node.inputs[0]);
-    if (made.is_rectified || made.elements.empty()) return {};
+    if (has_function(made) || made.elements.empty()) return {};
     if (is_sum) {
       const Sum& other = values.at(node.inputs[1]);
-      if (other.is_rectified || (node.op == "Add" && other.elements.empty())) return {};
+      if (has_function(other) || (node.op == "Add" && other.elements.empty())) return {};
       made.elements.insert(made.elements.end(), other.elements.begin(), other.elements.end());
       made.biases.insert(made.biases.end(), other.biases.begin(), other.biases.end());
+    } else {
+      made.applied = *applied;
     }
-    made.is_rectified = node.op == "Relu";
     values[node.outputs[0]] = std::move(made);
   }
   return values.at(body.nodes.back().outputs[0]);
@@ -54,7 +96,7 @@ std::optional<Sum> sum_of(const Node& fused) {
 /// Joins the convolutions of one graph with the groups behind them.
 class Joining {
  public:
-  explicit Joining(Graph& graph) : graph_(graph), users_(graph) {}
+  Joining(Graph& graph, const Convolutions& library) : graph_(graph), library_(library), users_(graph) {}
 
   void run() {
     std::vector<bool> is_joined(graph_.nodes.size());
@@ -64,13 +106,16 @@ class Joining {
     }
     size_t place = 0;
     std::erase_if(graph_.nodes, [&](const Node&) { return is_joined[place++]; });
+    for (Node& node : graph_.nodes) {
+      if (is_convolution(node)) use_library(node);
+    }
   }
 
  private:
   /// Makes the group a node with the convolution that it adds to; gives the convolution's place.
   std::optional<size_t> join(Node& fused) {
-    const std::optional<Sum> sum = sum_of(fused);
-    if (!sum || sum->elements.size() > 2) return {};
+    const std::optional<Sum> sum = sum_of(fused, [&](const std::string& name) { return number(name); });
+    if (!sum || sum->elements.size() > 2 || !library_.applies(sum->applied.function)) return {};
     if (sum->elements.size() == 2 && sum->elements[0] == sum->elements[1]) return {};
     std::optional<size_t> place;  // of the last one: the other value is known there
     for (const std::string& element : sum->elements) {
@@ -85,10 +130,8 @@ class Joining {
     const std::optional<std::string> bias = sum_of_biases(*sum, value);
     if (!bias) return {};
     Node joined = convolution;
-    joined.op = kLibraryConvolution, joined.domain = kOwnDomain;
-    joined.inputs.resize(2);
-    joined.inputs.push_back(*bias);
-    joined.inputs.emplace_back();
+    use_library(joined);
+    joined.inputs[2] = *bias;
     for (const std::string& element : sum->elements)
       if (element != value) joined.inputs.back() = element;
     for (size_t k = 0; k < fused.inputs.size(); ++k) {
@@ -98,15 +141,29 @@ class Joining {
         joined.inputs.push_back(fused.inputs[k]);
     }
     joined.attributes["body"] = fused.attributes.at("body");
-    joined.attributes["is_rectified"] = static_cast<int64_t>(sum->is_rectified);
+    joined.attributes["function"] = static_cast<int64_t>(sum->applied.function);
+    joined.attributes["numbers"] = std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
     joined.outputs = fused.outputs;
     fused = std::move(joined);
     return place;
   }
 
-  static bool is_convolution(const Node& node) {
+  /// Whether it has constant weights and no biases of its own.
+  bool is_convolution(const Node& node) const {
     return node.op == "Conv" && node.domain.empty() && node.outputs.size() == 1 &&
-           (node.inputs.size() == 2 || (node.inputs.size() == 3 && node.inputs[2].empty()));
+           (node.inputs.size() == 2 || (node.inputs.size() == 3 && node.inputs[2].empty())) &&
+           graph_.initializers.contains(node.inputs[1]);
+  }
+  static void use_library(Node& convolution) {
+    convolution.op = kLibraryConvolution, convolution.domain = kOwnDomain;
+    convolution.inputs.resize(kOwnInputs);
+  }
+
+  /// The value of a constant of one element.
+  std::optional<double> number(const std::string& name) const {
+    const auto found = graph_.initializers.find(name);
+    if (found == graph_.initializers.end() || found->second.size() != 1) return {};
+    return found->second.item().as_double();
   }
 
   /// The name of a constant; empty where there are no biases, nothing where they are no constants that fit each other.
@@ -130,25 +187,32 @@ class Joining {
   }
 
   Graph& graph_;
+  const Convolutions& library_;
   const NodeUsers users_;
 };
 
 class LibraryConvolution {
  public:
-  explicit LibraryConvolution(const Node& node)
-      : joined_(node, kOwnInputs), is_rectified_(std::get<int64_t>(node.attributes.at("is_rectified")) != 0) {}
+  explicit LibraryConvolution(const Node& node) : joined_(node, kOwnInputs) {
+    if (const auto* const function = find_attribute<int64_t>(node, "function"))
+      applied_.function = static_cast<ConvolutionFunction>(*function);
+    if (const auto* const numbers = find_attribute<std::vector<float>>(node, "numbers"))
+      std::ranges::copy(*numbers, applied_.numbers);
+  }
 
   Results run(const Call& call) const {
     const Array inputs[] = {call[0], call[1]};
     const Call alone(joined_.convolution(), call.opset(), call.device(), inputs, {}, 2);
     const auto given = [&](size_t input) { return call.has(input) ? call[input] : Array(); };
-    if (auto made = convolved_by_library(alone, {given(2), given(3), is_rectified_})) return {*std::move(made)};
+    const Epilogue epilogue{given(2), given(3), applied_.function, {applied_.numbers[0], applied_.numbers[1]}};
+    if (auto made = convolved_by_library(alone, epilogue, prepared_)) return {*std::move(made)};
     return joined_.run_apart(call);
   }
 
  private:
   const JoinedConvolution joined_;
-  const bool is_rectified_;
+  Applied applied_;
+  mutable PreparedWeights prepared_;
 };
 
 bool has_weights(const Node& node) {
@@ -161,13 +225,22 @@ bool has_weights(const Node& node) {
 void use_library_convolutions(Graph& graph, Device& device, Precision precision) {
   const Convolutions* const library = find_convolutions(device);
   if (!library) return;
-  Joining(graph).run();
+  Joining(graph, *library).run();
+  if (device.target().is_host) return;  // its library has an order of its own
   for (const Node& node : graph.nodes) {
     const auto weights = has_weights(node) ? graph.initializers.find(node.inputs[1]) : graph.initializers.end();
     if (weights == graph.initializers.end() || weights->second.ndim() < 3) continue;
     if (library->prefers_channels_last(weights->second.dtype(), precision))
       weights->second = as_channels_last(weights->second);
   }
+}
+
+std::string library_convolution_text(const Node& node) {
+  const auto body = node.attributes.find("body");
+  std::string text;
+  if (body == node.attributes.end()) return text;
+  for (const Node& inner : std::get<GraphHandle>(body->second)->nodes) text += "+" + inner.op;
+  return text;
 }
 
 bool is_library_convolution(const Node& node) { return node.domain == kOwnDomain && node.op == kLibraryConvolution; }

@@ -8,12 +8,14 @@
 
 namespace iruka::nn {
 
-/// Makes each convolution and the pointwise group behind it one node, where the device has a library for it and the
-/// group is a sum of the result, constant biases and at most one other array, with or without a Relu. Constant weights
-/// get the order of axes in memory that the library prefers.
+/// Makes each convolution with constant weights a node that calls the library, where the device has one, and keeps the
+/// weights as that reads them. The node takes in the pointwise group behind the convolution if that is a sum of the
+/// result, constant biases and at most one other array, with or without a Relu.
 void use_library_convolutions(Graph& graph, Device& device, Precision precision);
 
 bool is_library_convolution(const Node& node);
+/// "+Bias+Relu", for tables: the operators behind its convolution.
+std::string library_convolution_text(const Node& node);
 /// What runs such a node.
 Run library_convolution_run(const Node& node);
 

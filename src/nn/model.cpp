@@ -1,3 +1,4 @@
+#include "nn/channels_last.h"
 #include "nn/model.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include "nn/point_function.h"
 #include "nn/program.h"
 #include "nn/simplify.h"
-#include "nn/vector_convolution.h"
 
 namespace iruka::nn {
 
@@ -109,7 +109,8 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
     const bool is_own = output.is_c_contiguous() && output.writable() &&
                         output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
     const bool is_constant = state.constants.contains(output.buffer().get());
-    if (!taken.insert(output.buffer().get()).second || is_constant || !is_own) output = output.copy();
+    if (!taken.insert(output.buffer().get()).second || is_constant || !is_own)
+      output = is_taken_channels_last(output) ? in_c_order(output) : output.copy();
   }
   return outputs;
 }
@@ -126,7 +127,7 @@ std::string op_text(const Graph& graph, const Node& node) {
   if (is_fused(node)) return shortened(node.name);
   const auto* given = find_attribute<std::vector<int64_t>>(node, "kernel_shape");
   std::vector<int64_t> kernel = given ? *given : std::vector<int64_t>();
-  const bool is_joined = is_vector_convolution(node) || is_library_convolution(node);
+  const bool is_joined = is_library_convolution(node);
   if (kernel.empty() && (is_joined || node.op.starts_with("Conv")) && node.inputs.size() > 1) {
     const auto weight = graph.initializers.find(node.inputs[1]);
     if (weight != graph.initializers.end() && weight->second.ndim() > 2) {
@@ -135,7 +136,7 @@ std::string op_text(const Graph& graph, const Node& node) {
   }
   std::string text = is_joined ? "Conv" : node.op;
   for (size_t k = 0; k < kernel.size(); ++k) text += (k ? "x" : " ") + std::to_string(kernel[k]);
-  return is_joined ? text + shortened(vector_convolution_text(node)) : text;
+  return is_joined ? text + shortened(library_convolution_text(node)) : text;
 }
 
 std::string table_of(const std::vector<std::vector<std::string>>& rows) {
@@ -311,7 +312,6 @@ Model model_of(Graph graph, Device& device, Precision precision, const std::stri
   graph = simplified(std::move(graph), where);
   std::optional<Perceptron> perceptron = perceptron_of(graph, device);
   join_pointwise(graph);
-  use_vector_convolutions(graph, device);
   use_library_convolutions(graph, device, precision);
   auto state = std::make_shared<Model::State>(graph, device, precision);
   state->perceptron = std::move(perceptron);

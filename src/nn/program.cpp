@@ -11,7 +11,6 @@
 #include "nn/fusion.h"
 #include "nn/library_convolution.h"
 #include "nn/simplify.h"
-#include "nn/vector_convolution.h"
 #include "ops/device_scope.h"
 
 namespace iruka::nn {
@@ -61,7 +60,6 @@ int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
 
 Run run_of(const Node& node) {
   if (is_fused(node)) return fused_run(node);
-  if (is_vector_convolution(node)) return vector_convolution_run(node);
   if (is_library_convolution(node)) return library_convolution_run(node);
   return find_operator(node.op)->run;
 }

@@ -1,6 +1,7 @@
 #include "nn/simplify.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <new>
 #include <set>
@@ -18,6 +19,33 @@
 
 namespace iruka::nn {
 namespace {
+
+/// A number of each channel is multiplied by its scale, and its shift is added.
+struct ChannelMap {
+  std::vector<double> scale, shift;
+};
+
+/// The elements of a constant on the host in C order. Usual dtypes need no kernel, whose compilation takes longer than
+/// all of them.
+std::vector<double> doubles_of(const Array& array) {
+  const Array dense = array.to_device(cpu()).contiguous();
+  const auto copied = [&]<class T>(const Array& x, T) {
+    const auto* const data = static_cast<const T*>(x.data());
+    return std::vector<double>(data, data + x.size());
+  };
+  if (dense.dtype() == Dtype::float32) return copied(dense, float{});
+  return copied(dense.astype(Dtype::float64, false), double{});
+}
+
+Array array_of(const std::vector<double>& numbers, const Dims& shape, Dtype dtype) {
+  const Dtype made_as = dtype == Dtype::float32 ? dtype : Dtype::float64;
+  Array made = Array::empty(shape, made_as, cpu());
+  if (made_as == Dtype::float32)
+    std::ranges::transform(numbers, static_cast<float*>(made.data()), [](double x) { return static_cast<float>(x); });
+  else
+    std::ranges::copy(numbers, static_cast<double*>(made.data()));
+  return made.astype(dtype, false);
+}
 
 /// What folding may allocate in all: so many bytes, and so often those of the file's own constants. Nodes that need
 /// more are computed in each run.
@@ -229,27 +257,31 @@ class Simplifier {
     for (size_t k = 1; k < node.outputs.size(); ++k) {
       if (!node.outputs[k].empty()) return false;
     }
-    std::vector<Array> numbers;
+    std::vector<double> numbers[4];
     for (size_t k = 1; k < 5; ++k) {
       const Array* const array = constant(node.inputs[k]);
       if (!array || array->ndim() != 1) return false;
-      numbers.push_back(array->astype(Dtype::float64));
-      if (numbers.back().size() != numbers[0].size()) return false;
+      numbers[k - 1] = doubles_of(*array);
+      if (numbers[k - 1].size() != numbers[0].size()) return false;
     }
     const auto* epsilon = find_attribute<float>(node, "epsilon");
-    const Array scale =
-        divide(numbers[0], sqrt(iruka::add(numbers[3], static_cast<double>(epsilon ? *epsilon : 1e-5f))));
-    const Array shift = subtract(numbers[1], multiply(numbers[2], scale));
-    if (fold_into_maker(node, scale, shift)) return true;
+    const auto& [scale, bias, mean, variance] = numbers;
+    ChannelMap map{scale, bias};
+    for (size_t k = 0; k < scale.size(); ++k) {
+      map.scale[k] /= std::sqrt(variance[k] + static_cast<double>(epsilon ? *epsilon : 1e-5f));
+      map.shift[k] -= mean[k] * map.scale[k];
+    }
+    if (fold_into_maker(node, map)) return true;
     const Dtype dtype = compute_dtype(constant(node.inputs[1])->dtype());
+    const Dims shape{std::ssize(map.scale)};
     Node made{kScaleShift, kOwnDomain, node.name, {node.inputs[0]}, {node.outputs[0]}, {}};
-    made.inputs.push_back(new_initializer(node.outputs[0] + ".scale", scale.astype(dtype)));
-    made.inputs.push_back(new_initializer(node.outputs[0] + ".shift", shift.astype(dtype)));
+    made.inputs.push_back(new_initializer(node.outputs[0] + ".scale", array_of(map.scale, shape, dtype)));
+    made.inputs.push_back(new_initializer(node.outputs[0] + ".shift", array_of(map.shift, shape, dtype)));
     add(std::move(made));
     return true;
   }
 
-  bool fold_into_maker(const Node& norm, const Array& scale, const Array& shift) {
+  bool fold_into_maker(const Node& norm, const ChannelMap& map) {
     const auto found = makers_.find(norm.inputs[0]);
     if (found == makers_.end() || uses_[norm.inputs[0]] != 1 || captured_.contains(norm.inputs[0])) return false;
     Node& maker = graph_.nodes[found->second];
@@ -261,40 +293,45 @@ class Simplifier {
     const Array* const bias = has_bias ? constant(maker.inputs[2]) : nullptr;
     if (!weight || (has_bias && !bias)) return false;
     if (is_gemm ? weight->ndim() != 2 : weight->ndim() < 3) return false;
-    if (bias && bias->shape() != scale.shape()) return false;
+    const std::vector<double>& scale = map.scale;
+    if (bias && bias->shape() != Dims{std::ssize(scale)}) return false;
     // Products of narrow floats may overflow, where the numbers of the two nodes do not.
     if (weight->dtype() != Dtype::float32 && weight->dtype() != Dtype::float64) return false;
-    const auto *transposed = find_attribute<int64_t>(maker, "transB"), *group = find_attribute<int64_t>(maker, "group");
     const auto* beta = find_attribute<float>(maker, "beta");
     if (is_gemm && beta && *beta != 1) return false;
-    Array factors = scale;
-    if (is_gemm && transposed && *transposed) factors = scale.reshape({-1, 1});
-    if (maker.op == "Conv") factors = scale.reshape(ops_shape(weight->ndim(), 0));
-    Array wide = weight->astype(Dtype::float64);
-    if (maker.op == "ConvTranspose") {  // (inputs, outputs / groups, ...): a group's inputs are neighbours
-      const int64_t groups = group ? *group : 1, outputs = weight->shape(1);
-      if (groups < 1 || weight->shape(0) % groups != 0 || scale.size() != groups * outputs) return false;
-      wide = multiply(wide.reshape({groups, weight->shape(0) / groups, outputs, -1}),
-                      scale.reshape({groups, 1, outputs, 1}))
-                 .reshape(weight->shape());
-    } else {
-      if (scale.size() != weight->shape(is_gemm && !(transposed && *transposed) ? 1 : 0)) return false;
-      wide = multiply(wide, factors);
-    }
-    const Array shifted = bias ? iruka::add(multiply(bias->astype(Dtype::float64), scale), shift) : shift;
+    const std::optional<OutputAxis> axis = output_axis(maker, *weight);
+    if (!axis || axis->groups * axis->outputs != std::ssize(scale)) return false;
+    std::vector<double> wide = doubles_of(*weight);
+    for (size_t k = 0; k < wide.size(); ++k) wide[k] *= scale[static_cast<size_t>(axis->output_of(std::ssize(wide), k))];
+    std::vector<double> shifted = bias ? doubles_of(*bias) : std::vector<double>(scale.size());
+    for (size_t k = 0; k < shifted.size(); ++k) shifted[k] = shifted[k] * scale[k] + map.shift[k];
     const Dtype dtype = weight->dtype();
     maker.inputs.resize(3);
-    maker.inputs[1] = new_initializer(norm.outputs[0] + ".weight", wide.astype(dtype));
-    maker.inputs[2] = new_initializer(norm.outputs[0] + ".bias", shifted.astype(dtype));
+    maker.inputs[1] = new_initializer(norm.outputs[0] + ".weight", array_of(wide, weight->shape(), dtype));
+    maker.inputs[2] = new_initializer(norm.outputs[0] + ".bias", array_of(shifted, {std::ssize(scale)}, dtype));
     maker.outputs[0] = norm.outputs[0];
     makers_[norm.outputs[0]] = found->second;
     return true;
   }
 
-  static Dims ops_shape(int ndim, int axis) {
-    Dims shape(ndim, 1);
-    shape[axis] = -1;
-    return shape;
+  /// Which output an element of weights belongs to: weights are (groups, inputs of a group, outputs of it, rest).
+  struct OutputAxis {
+    int64_t groups, outputs, rest;
+    int64_t output_of(int64_t size, size_t element) const {
+      const int64_t at = static_cast<int64_t>(element);
+      return at / (size / groups) * outputs + at / rest % outputs;
+    }
+  };
+  static std::optional<OutputAxis> output_axis(const Node& maker, const Array& weight) {
+    const auto *transposed = find_attribute<int64_t>(maker, "transB"), *group = find_attribute<int64_t>(maker, "group");
+    if (weight.size() == 0) return {};
+    const auto rest = [&](int axis) { return extent_between(weight, axis, weight.ndim()); };
+    if (maker.op == "Conv" || (maker.op == "Gemm" && transposed && *transposed))
+      return OutputAxis{1, weight.shape(0), rest(1)};
+    if (maker.op == "Gemm") return OutputAxis{1, weight.shape(1), 1};
+    const int64_t groups = group ? *group : 1;
+    if (groups < 1 || weight.shape(0) % groups != 0) return {};
+    return OutputAxis{groups, weight.shape(1), rest(2)};
   }
 
   Graph& graph_;

@@ -87,7 +87,7 @@ TEST(Model, MissingOperatorsAreNamedTogether) {
 }
 
 TEST(Model, NodesOfTheLibraryItselfAreRefusedInFiles) {
-  for (const char* op : {"Pointwise", "VectorConvolution"}) {
+  for (const char* op : {"Pointwise", "LibraryConvolution"}) {
     const std::string error =
         error_of<iruka::Error>([&] { model_of(graph_of({{op, "iruka", "", {"x"}, {"y"}, {}}}, {"x"}, {"y"})); });
     EXPECT_NE(error.find("no such operators"), std::string::npos) << error;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "backend/cpu/fft_plan.h"
+#include "backend/cpu/scratch.h"
 #include "core/float_status.h"
 #include "core/fork.h"
 #include "core/once.h"
@@ -183,13 +184,6 @@ void run_lanes(const FftPlan<T>& plan, const FftLanes<T>& job, void* memory) {
   if (has_avx2()) return avx2::run_fft(plan, job, memory);
 #endif
   baseline::run_fft(plan, job, memory);
-}
-
-/// Buffers of one thread, kept while they are small.
-void* scratch(size_t bytes) {
-  static thread_local std::vector<std::byte> memory;
-  if (memory.size() < bytes + 64) memory.resize(bytes + 64);
-  return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
 }
 
 /// The factors between the steps of four_step.

@@ -236,7 +236,7 @@ class GraphWriter {
     convolution();
     if (job_.residual) add(tensor(TensorName::residual, shape_of(job_.outputs, results())));
     if (job_.bias) add(tensor(TensorName::bias, shape_of(job_.outputs, {1, 1, 1}, 1)));
-    if (job_.is_rectified) pointwise(kRelu, nullptr);
+    if (job_.function == ConvolutionFunction::relu) pointwise(kRelu, nullptr);
     std::vector<Descriptor> operations;
     operations.reserve(operations_.size());
     for (const size_t place : operations_) operations.push_back(parts_[place]->get());
@@ -310,7 +310,8 @@ class GraphWriter {
     how.set(Name::convolution_before, spatial(job_.before));
     how.set(Name::convolution_behind, spatial(job_.behind));
     how.finalize();
-    left_ = 1 + (job_.residual != nullptr) + (job_.bias != nullptr) + job_.is_rectified;
+    left_ = 1 + (job_.residual != nullptr) + (job_.bias != nullptr) +
+            (job_.function == ConvolutionFunction::relu);
     // A transposed convolution is the gradient of one whose input is its result.
     const bool is_back = job_.is_transposed;
     const int64_t rows = is_back ? job_.channels : job_.outputs, columns = is_back ? job_.outputs : job_.channels;
@@ -452,6 +453,8 @@ class CudaConvolutions final : public Convolutions {
            (dtype == Dtype::float32 && precision == Precision::tf32);
   }
 
+  bool applies(ConvolutionFunction function) const override { return function <= ConvolutionFunction::relu; }
+
   bool convolve(const Convolution& job) override {
     if (!problem().empty()) throw DeviceError("cuda: " + problem());
     const Cudnn& library = found_cudnn();
@@ -474,7 +477,7 @@ class CudaConvolutions final : public Convolutions {
 
   static Key key_of(const Convolution& job) {
     const int64_t flags[] = {job.is_transposed, job.is_channels_last, job.bias != nullptr, job.residual != nullptr,
-                             job.is_rectified};
+                             static_cast<int64_t>(job.function)};
     Key key{static_cast<int64_t>(job.dtype),
             static_cast<int64_t>(job.precision),
             alignment_of(job),

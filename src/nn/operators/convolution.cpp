@@ -115,6 +115,9 @@ Results convolution(const Call& call) {
     return {*std::move(made)};
   const Operands operands = prepared(given);
   const auto& [x, weights, groups] = operands;
+  if (x.dtype() != given.x.dtype()) {
+    if (const auto made = convolved_by_library(window, false, x, weights, groups)) return {with_bias(call, *made)};
+  }
   const bool is_narrow = groups > 1 && weights.shape(0) / groups * weights.shape(1) <= 4;
   return {with_bias(call, is_narrow ? convolved_directly(window, operands) : convolved_by_matrices(window, operands))};
 }
@@ -149,10 +152,10 @@ constexpr Operator kRows[] = {
 
 }  // namespace
 
-std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue) {
+std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared) {
   const Operands operands = operands_of(call);
   return convolved_by_library(checked_window(call, operands), false, operands.x, operands.weights, operands.groups,
-                              epilogue);
+                              epilogue, &prepared);
 }
 
 std::span<const Operator> convolution_operators() { return kRows; }

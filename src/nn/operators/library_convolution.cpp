@@ -31,7 +31,8 @@ Convolutions* find_convolutions(Device& device) {
 }
 
 std::optional<Array> convolved_by_library(const Window& window, bool is_transposed, const Array& x,
-                                          const Array& weights, int64_t groups, const Epilogue& epilogue) {
+                                          const Array& weights, int64_t groups, const Epilogue& epilogue,
+                                          PreparedWeights* prepared) {
   Device& device = x.device();
   Convolutions* const library = find_convolutions(device);
   if (!library || !is_supported(x.dtype()) || weights.dtype() != x.dtype() || &weights.device() != &device) return {};
@@ -49,7 +50,14 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   const auto ordered = [&](const Array& array) {
     return !array.valid() ? array : job.is_channels_last ? as_channels_last(array) : array.contiguous();
   };
-  const Array images = ordered(x), factors = ordered(weights), added = ordered(residual);
+  const auto prepare = [&] {
+    const Array packed = is_transposed ? Array() : library->packed(weights, groups);
+    return packed.valid() ? packed : ordered(weights);
+  };
+  const Array factors = prepared ? prepared->get(job.precision, prepare) : prepare();
+  job.are_images_channels_last =
+      job.is_channels_last && (!library->takes_any_order() || is_taken_channels_last(x) || x.shape(1) == 1);
+  const Array images = job.are_images_channels_last ? as_channels_last(x) : x.contiguous(), added = ordered(residual);
   const Array numbers = bias.valid() ? bias.contiguous() : bias;
   const Array result =
       job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
@@ -60,7 +68,8 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   job.x = images.data(), job.weights = factors.data(), job.result = result.data();
   job.bias = numbers.valid() ? numbers.data() : nullptr;
   job.residual = added.valid() ? added.data() : nullptr;
-  job.is_rectified = epilogue.is_rectified;
+  job.function = epilogue.function;
+  std::ranges::copy(epilogue.numbers, job.numbers);
   if (!library->convolve(job)) return {};
   return result;
 }

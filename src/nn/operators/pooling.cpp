@@ -1,4 +1,5 @@
 // Pooling: the largest, the mean or the norm of what each window sees.
+#include "core/pooling.h"
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
 #include "nn/operators/window.h"
@@ -20,12 +21,31 @@ std::string typed_result(const Array& x) { return std::string("raw ") + name(x.d
 /// An input as kernels take it: in C order, or with the channels last where it lies so.
 struct Images {
   explicit Images(const Array& x) {
-    if (is_taken_channels_last(x)) channels_last = x.shape(1);
+    if (is_taken_channels_last(x) && !x.device().target().is_host) channels_last = x.shape(1);
     array = channels_last ? channels_behind(x) : x.contiguous();
   }
   Array array;
   std::optional<int64_t> channels_last;
 };
+
+enum class Mean : uint8_t { none, of_elements, of_places };
+
+/// The largest elements of windows, or means, by the device's compiled loops. Nothing where it has none for them: they
+/// take the channels last.
+std::optional<Array> pooled_by_loops(const Window& window, const Array& x, Mean mean) {
+  Poolings* const loops = x.device().find_service<Poolings>();
+  if (!loops || !is_taken_channels_last(x)) return {};
+  Pooling job;
+  job.dtype = x.dtype(), job.is_mean = mean != Mean::none, job.counts_margins = mean == Mean::of_places;
+  job.images = x.shape(0), job.channels = x.shape(1);
+  job.in = window.in, job.out = window.out, job.kernel = window.kernel, job.stride = window.stride;
+  job.dilation = window.dilation, job.before = window.before, job.behind = window.behind;
+  const Array result =
+      empty_channels_last(window.shape(job.images, job.channels, window.out), x.dtype(), x.device());
+  job.x = x.data(), job.result = result.data();
+  if (!loops->pool(job)) return {};
+  return result;
+}
 
 /// The pooling of x by a text that computes an element, and one that computes a row.
 Array pooled(const Window& window, const Array& x, const std::string& body, const char* kernel_name,
@@ -41,6 +61,7 @@ Results max_pool(const Call& call) {
   const std::string type = info(x.dtype()).c_type;
   const std::string least = is_inexact(x.dtype()) ? type + "(-INFINITY)" : type + "(0)";
   if (!call.wants(1)) {
+    if (auto made = pooled_by_loops(window, x, Mean::none)) return {*std::move(made)};
     // Margins narrower than the window leave each window some element.
     bool has_element = window.dilation == Spatial{1, 1, 1};
     for (size_t axis = 0; axis < 3; ++axis) {
@@ -80,7 +101,10 @@ Results float_pool(const Call& call, const std::string& body, const char* kernel
 }
 
 Results average_pool(const Call& call) {
-  const char* const with_margins = call.integer("count_include_pad", 0) ? "true" : "false";
+  const bool counts_margins = call.integer("count_include_pad", 0) != 0;
+  const Mean mean = counts_margins ? Mean::of_places : Mean::of_elements;
+  if (auto made = pooled_by_loops(pooling_window(call, call[0]), call[0], mean)) return {*std::move(made)};
+  const char* const with_margins = counts_margins ? "true" : "false";
   return float_pool(call, std::string("mean_of_window<T>(window, x, to, ") + with_margins + ")", "average_pool");
 }
 
@@ -95,11 +119,30 @@ Dims spatial_axes(const Call& call) {
   return axes;
 }
 
+/// One window that is the whole image.
+Window whole(const Array& x) {
+  Window window;
+  window.rank = x.ndim() - 2;
+  for (int axis = 2; axis < x.ndim(); ++axis) {
+    const auto k = static_cast<size_t>(axis + 3 - x.ndim());
+    window.in[k] = window.kernel[k] = x.shape(axis);
+  }
+  return window;
+}
+
+std::optional<Array> pooled_as_a_whole(const Array& x, Mean mean) {
+  return x.ndim() > 2 && x.ndim() <= 5 ? pooled_by_loops(whole(x), x, mean) : std::nullopt;
+}
+
 Results global_average_pool(const Call& call) {
   const Array& x = call[0];
+  if (auto made = pooled_as_a_whole(x, Mean::of_elements)) return {*std::move(made)};
   return {mean(x.astype(compute_dtype(x.dtype()), false), spatial_axes(call), true).astype(x.dtype(), false)};
 }
-Results global_max_pool(const Call& call) { return {max(call[0], spatial_axes(call), true)}; }
+Results global_max_pool(const Call& call) {
+  if (auto made = pooled_as_a_whole(call[0], Mean::none)) return {*std::move(made)};
+  return {max(call[0], spatial_axes(call), true)};
+}
 Results global_lp_pool(const Call& call) {
   const Array& x = call[0];
   const auto p = static_cast<double>(call.integer("p", 2));

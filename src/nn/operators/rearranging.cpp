@@ -4,6 +4,7 @@
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
 #include "iruka/padding.h"
+#include "nn/channels_last.h"
 #include "nn/operators/operator.h"
 #include "ops/views.h"
 
@@ -19,7 +20,13 @@ Results concat(const Call& call) {
   std::vector<Array> parts;
   parts.reserve(call.count());
   for (size_t k = 0; k < call.count(); ++k) parts.push_back(call[k]);
-  return {concatenate(parts, call.integer("axis", 0))};
+  const int64_t axis = call.integer("axis", 0);
+  if (!std::ranges::all_of(parts, is_taken_channels_last)) return {concatenate(parts, axis)};
+  // Neighbouring channels stay neighbours.
+  for (Array& part : parts) part = channels_behind(part);
+  const int ndim = parts[0].ndim(), of_parts = call.axis(axis, ndim);
+  const int behind = of_parts == 0 ? 0 : of_parts == 1 ? ndim - 1 : of_parts - 1;
+  return {channels_in_front(concatenate(parts, behind))};
 }
 
 Results split_operator(const Call& call) {

@@ -4,6 +4,7 @@
 
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
+#include "nn/channels_last.h"
 #include "nn/files/onnx_tensor.h"
 #include "nn/operators/operator.h"
 
@@ -103,7 +104,7 @@ Results reshape(const Call& call) {
     }
   }
   if (x.size() == 0) find_extent(call, x, shape, kept);
-  return {x.reshape(dims_of(shape))};
+  return {in_c_order(x).reshape(dims_of(shape))};
 }
 
 Results flatten(const Call& call) {
@@ -111,7 +112,7 @@ Results flatten(const Call& call) {
   const int64_t given = call.integer("axis", 1), axis = given < 0 ? given + x.ndim() : given;
   if (axis < 0 || axis > x.ndim()) throw AxisError("Flatten", given, x.ndim());
   const int at = static_cast<int>(axis);
-  return {x.reshape({extent_between(x, 0, at), extent_between(x, at, x.ndim())})};
+  return {in_c_order(x).reshape({extent_between(x, 0, at), extent_between(x, at, x.ndim())})};
 }
 
 Results squeeze(const Call& call) {

@@ -1,0 +1,99 @@
+#include "backend/cpu/pooling.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "backend/cpu/window_loops.h"
+#include "core/once.h"
+#include "core/parallel.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+/// Shorter loops are not shared between threads.
+constexpr int64_t kAlone = 20'000;
+
+/// The taps of a window along an axis that lie inside of the image.
+struct Taps {
+  int64_t first, end;  ///< of the taps
+  int64_t place;       ///< of the first one in the image
+  int64_t with_margins;
+  int64_t count() const { return end - first; }
+};
+Taps taps_of(const Pooling& job, size_t axis, int64_t at) {
+  const int64_t begin = at * job.stride[axis] - job.before[axis], step = job.dilation[axis], count = job.kernel[axis];
+  // The taps before `place`.
+  const auto before = [&](int64_t place) {
+    return std::clamp<int64_t>(place <= begin ? 0 : (place - begin + step - 1) / step, 0, count);
+  };
+  const int64_t first = before(0), end = before(job.in[axis]);
+  return {first, end, begin + first * step, before(job.in[axis] + job.behind[axis]) - before(-job.before[axis])};
+}
+
+bool has_elements(const Pooling& job) {
+  for (size_t axis = 0; axis < 3; ++axis) {
+    for (int64_t at = 0; at < job.out[axis]; ++at) {
+      if (taps_of(job, axis, at).count() <= 0) return false;
+    }
+  }
+  return true;
+}
+
+/// Means over places of other axes are divided by all of them at once.
+template <class T>
+std::vector<PoolColumn<T>> columns_of(const Pooling& job, int64_t others) {
+  std::vector<PoolColumn<T>> columns;
+  for (int64_t at = 0; at < job.out[2]; ++at) {
+    const Taps taps = taps_of(job, 2, at);
+    const int64_t counted = others * (job.counts_margins ? taps.with_margins : taps.count());
+    columns.push_back({taps.place * job.channels, taps.count(), static_cast<T>(counted)});
+  }
+  return columns;
+}
+
+template <class T>
+void pool_rows(const Pooling& job) {
+  const WindowLoopsOf<T>& loops = loops_of<T>(window_loops());
+  const int64_t line = job.in[2] * job.channels, plane = job.in[1] * line;
+  const auto counted = [&](const Taps& taps) { return job.counts_margins ? taps.with_margins : taps.count(); };
+  const auto pool = [&](int64_t begin, int64_t end) {
+    std::vector<PoolColumn<T>> columns;
+    int64_t others = -1;
+    for (int64_t row = begin; row < end && !should_stop(); ++row) {
+      const int64_t image = row / (job.out[0] * job.out[1]);
+      const Taps planes = taps_of(job, 0, row / job.out[1] % job.out[0]), rows = taps_of(job, 1, row % job.out[1]);
+      const int64_t now = counted(planes) * counted(rows);
+      if (std::exchange(others, now) != now) columns = columns_of<T>(job, now);
+      const auto* const x = static_cast<const T*>(job.x);
+      loops.pool({x + (image * job.in[0] + planes.place) * plane + rows.place * line,
+                  planes.count(),
+                  rows.count(),
+                  {job.dilation[0] * plane, job.dilation[1] * line, job.dilation[2] * job.channels},
+                  job.channels,
+                  job.out[2],
+                  columns.data(),
+                  job.is_mean,
+                  static_cast<T*>(job.result) + row * job.out[2] * job.channels});
+    }
+  };
+  ThreadPool::instance().run(job.images * job.out[0] * job.out[1], 1, pool, {.alone = kAlone});
+}
+
+class CpuPoolings final : public Poolings {
+ public:
+  bool pool(const Pooling& job) override {
+    const bool is_known = job.dtype == Dtype::float32 || job.dtype == Dtype::float64;
+    if (!is_known || !has_elements(job)) return false;
+    job.dtype == Dtype::float32 ? pool_rows<float>(job) : pool_rows<double>(job);
+    return true;
+  }
+};
+
+}  // namespace
+
+Poolings& cpu_poolings() {
+  return made_once_locked([] { return CpuPoolings(); });
+}
+
+}  // namespace iruka::cpu_backend

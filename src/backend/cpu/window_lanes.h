@@ -1,0 +1,329 @@
+// The loops of convolutions and pooling over vectors of channels. A source file for each instruction set includes this
+// one, within a namespace of its own; so it uses no function of the standard library.
+//
+// A convolution multiplies a vector of weights, of neighbouring outputs, by one element of the source and adds it to
+// the sums of one pixel. Registers hold the sums of a tile, a few pixels for a few vectors of outputs, while all
+// elements of the windows are added up: so a window may have any margins, strides and steps.
+#include <utility>
+
+#include "backend/cpu/window_job.h"
+
+namespace iruka::cpu_backend::IRUKA_WINDOW_TARGET {
+namespace {
+
+#define IRUKA_WINDOW_INLINE inline __attribute__((always_inline))
+#define IRUKA_WINDOW_LAMBDA __attribute__((always_inline))
+
+/// A number as a type.
+template <int kValue>
+struct Number {
+  static constexpr int value = kValue;
+};
+/// Calls `use` with 0, 1... as types, so that what it indexes becomes registers.
+template <int kCount, class Use>
+IRUKA_WINDOW_INLINE void repeat(Use&& use) {
+  [&]<int... k>(std::integer_sequence<int, k...>) IRUKA_WINDOW_LAMBDA {
+    (use(Number<k>()), ...);
+  }(std::make_integer_sequence<int, kCount>());
+}
+
+template <class T, int kBytes>
+struct Lanes {
+  static constexpr int count = kBytes / static_cast<int>(sizeof(T));
+  using Vector __attribute__((vector_size(kBytes))) = T;
+  using Unaligned __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias)) = T;
+
+  static IRUKA_WINDOW_INLINE Vector load(const T* from) { return *reinterpret_cast<const Unaligned*>(from); }
+  static IRUKA_WINDOW_INLINE void store(Vector v, T* to) { *reinterpret_cast<Unaligned*>(to) = v; }
+  static IRUKA_WINDOW_INLINE Vector all(T value) { return value - Vector{}; }
+  static IRUKA_WINDOW_INLINE Vector at_least(Vector v, Vector least) { return v < least ? least : v; }
+  static IRUKA_WINDOW_INLINE Vector at_most(Vector v, Vector most) { return v > most ? most : v; }
+  /// The first `size` ones, and zeros.
+  static IRUKA_WINDOW_INLINE Vector load_first(const T* from, int64_t size) {
+    Vector v{};
+    for (int64_t k = 0; k < size; ++k) v[k] = from[k];
+    return v;
+  }
+  static IRUKA_WINDOW_INLINE void store_first(Vector v, T* to, int64_t size) {
+    T values[count];
+    store(v, values);
+    constexpr int64_t kQuarter = 16 / static_cast<int64_t>(sizeof(T));
+    int64_t k = 0;
+    for (; k + kQuarter <= size; k += kQuarter) __builtin_memcpy(to + k, values + k, 16);
+    for (; k < size; ++k) to[k] = values[k];
+  }
+};
+
+/// The sums of a tile stay in registers beside the weights of a step.
+constexpr int pixels_at_once(int vectors) {
+  constexpr int kMany[] = {10, 10, 8, 6}, kFew[] = {10, 6};
+  return IRUKA_WINDOW_REGISTERS >= 32 ? kMany[vectors - 1] : kFew[vectors - 1];
+}
+constexpr int kChannelPixels = 8;
+
+template <ConvolutionFunction kFunction, class L, class T>
+IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const WindowResult<T>& result) {
+  using enum ConvolutionFunction;
+  using Vector = typename L::Vector;
+  const Vector zero{}, one = L::all(T(1)), a = L::all(result.numbers[0]), b = L::all(result.numbers[1]);
+  if constexpr (kFunction == relu) return L::at_least(x, zero);
+  if constexpr (kFunction == clip) return L::at_most(L::at_least(x, a), b);
+  if constexpr (kFunction == leaky_relu) return x < zero ? a * x : x;
+  if constexpr (kFunction == hard_sigmoid) return L::at_most(L::at_least(a * x + b, zero), one);
+  if constexpr (kFunction == hard_swish)
+    return x * L::at_most(L::at_least(x * L::all(T(1) / T(6)) + L::all(T(0.5)), zero), one);
+  return x;
+}
+
+/// Finishes the vectors of a pixel's sums, for `outputs` outputs, which may be fewer than they have lanes. `sum` gives a
+/// vector by its number.
+template <int kVectors, ConvolutionFunction kFunction, class L, class T, class Sum>
+IRUKA_WINDOW_INLINE void finish_pixel(const WindowResult<T>& result, int64_t pixel, int64_t outputs, Sum&& sum) {
+  const int64_t place = pixel * result.pixel;
+  repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+    constexpr int kOutput = v.value * L::count;
+    const bool is_whole = v.value + 1 < kVectors || outputs == kVectors * L::count;
+    auto made = sum(v) + L::load(result.bias + kOutput);
+    if (result.residual) {
+      const T* const from = result.residual + place + kOutput;
+      made += is_whole ? L::load(from) : L::load_first(from, outputs - kOutput);
+    }
+    made = function_of<kFunction, L>(made, result);
+    T* const to = result.data + place + kOutput;
+    is_whole ? L::store(made, to) : L::store_first(made, to, outputs - kOutput);
+  });
+}
+
+/// Calls `use` with the function as a constant.
+template <class Use>
+IRUKA_WINDOW_INLINE void with_function(ConvolutionFunction function, Use&& use) {
+  repeat<static_cast<int>(ConvolutionFunction::hard_swish) + 1>([&](auto k) IRUKA_WINDOW_LAMBDA {
+    if (static_cast<int>(function) == k.value) use(k);
+  });
+}
+
+/// The sums (pixels, vectors, lanes) of a tile in memory.
+template <int kVectors, class L, class T>
+__attribute__((noinline)) void finish_memory(const T* sums, const WindowResult<T>& result, int64_t first,
+                                             int64_t pixels, int64_t outputs) {
+  with_function(result.function, [&](auto function) IRUKA_WINDOW_LAMBDA {
+    for (int64_t p = 0; p < pixels; ++p, sums += kVectors * L::count)
+      finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
+          result, first + p, outputs, [&](auto v) IRUKA_WINDOW_LAMBDA { return L::load(sums + v.value * L::count); });
+  });
+}
+
+/// One chunk's products for a tile of kPixels pixels, of which `count` are wanted.
+template <class T, int kVectors, int kPixels>
+__attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const OutputBlock<T>& part, int64_t first,
+                                           int64_t count, int64_t chunk, const T* weights, T* sums) {
+  using L = Lanes<T, IRUKA_WINDOW_BYTES>;
+  using Vector = typename L::Vector;
+  Vector total[kVectors * kPixels];
+  if (chunk == 0) {
+    repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { total[k.value] = Vector{}; });
+  } else {
+    repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { total[k.value] = L::load(sums + k.value * L::count); });
+  }
+  const T* begin[kPixels];
+  repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+    begin[p.value] = block.source + block.places[first + p.value];
+  });
+  const auto step = [&](int64_t at, const T* from) IRUKA_WINDOW_LAMBDA {
+    Vector weight[kVectors];
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { weight[v.value] = L::load(from + v.value * L::count); });
+    repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+      const Vector element = L::all(begin[p.value][at]);
+      repeat<kVectors>(
+          [&](auto v) IRUKA_WINDOW_LAMBDA { total[p.value * kVectors + v.value] += element * weight[v.value]; });
+    });
+  };
+  constexpr int kSteps = 4;
+  for (int64_t run = chunk == 0 ? 0 : block.ends[chunk - 1]; run < block.ends[chunk]; ++run) {
+    int64_t at = block.runs[run].offset;
+    const int64_t end = at + block.runs[run].length;
+    for (; at + kSteps <= end; at += kSteps, weights += kSteps * kVectors * L::count)
+      repeat<kSteps>(
+          [&](auto k) IRUKA_WINDOW_LAMBDA { step(at + k.value, weights + k.value * kVectors * L::count); });
+    for (; at < end; ++at, weights += kVectors * L::count) step(at, weights);
+  }
+  using enum ConvolutionFunction;
+  const bool is_last = chunk + 1 == block.chunks;
+  const auto finish = [&](auto function) IRUKA_WINDOW_LAMBDA {
+    repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+      if (p.value >= count) return;
+      finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
+          part.result, first + p.value, part.outputs,
+          [&](auto v) IRUKA_WINDOW_LAMBDA { return total[p.value * kVectors + v.value]; });
+    });
+  };
+  // Usual functions need no way through memory.
+  if (is_last && part.result.function == relu) return finish(Number<static_cast<int>(relu)>());
+  if (is_last && part.result.function == none) return finish(Number<static_cast<int>(none)>());
+  repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { L::store(total[k.value], sums + k.value * L::count); });
+  if (is_last) finish_memory<kVectors, L>(sums, part.result, first, count, part.outputs);
+}
+
+/// All pixels of a block for one block of outputs, in tiles of two sizes, so that few pixels are computed twice.
+template <class T, int kVectors>
+void add_up(const PixelBlock<T>& block, const OutputBlock<T>& part) {
+  constexpr int kPixels = pixels_at_once(kVectors), kLine = kVectors * Lanes<T, IRUKA_WINDOW_BYTES>::count;
+  const int64_t tiles = (block.pixels + kPixels - 1) / kPixels;
+  const int64_t spare = tiles * kPixels - block.pixels, smaller = spare < tiles ? spare : tiles;
+  const T* weights = part.weights;
+  for (int64_t chunk = 0; chunk < block.chunks; ++chunk) {
+    int64_t first = 0;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const bool is_smaller = tile < smaller;
+      const int64_t left = block.pixels - first, size = is_smaller ? kPixels - 1 : kPixels;
+      const auto run = is_smaller ? add_up_tile<T, kVectors, kPixels - 1> : add_up_tile<T, kVectors, kPixels>;
+      run(block, part, first, left < size ? left : size, chunk, weights, block.sums + first * kLine);
+      first += size;
+    }
+    for (int64_t run = chunk == 0 ? 0 : block.ends[chunk - 1]; run < block.ends[chunk]; ++run)
+      weights += block.runs[run].length * kLine;
+  }
+}
+
+/// Vectors of channels from `channel` on for one tile of pixels.
+template <class T, int kBytes, ConvolutionFunction kFunction>
+IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int64_t first, int64_t count,
+                                              int64_t channel) {
+  using L = Lanes<T, kBytes>;
+  using Vector = typename L::Vector;
+  const T* begin[kChannelPixels];
+  repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+    begin[p.value] = block.pixels.source + block.pixels.places[first + p.value];
+  });
+  for (; channel + L::count <= block.channels; channel += L::count) {
+    Vector total[kChannelPixels];
+    repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = Vector{}; });
+    const T* weights = block.weights + channel;
+    for (int64_t tap = 0; tap < block.taps; ++tap, weights += block.channels) {
+      const int64_t at = block.pixels.runs[tap].offset + channel;
+      const Vector weight = L::load(weights);
+      repeat<kChannelPixels>(
+          [&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
+    }
+    WindowResult<T> result = block.result;
+    result.data += channel, result.bias += channel;
+    if (result.residual) result.residual += channel;
+    repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+      if (p.value < count)
+        finish_pixel<1, kFunction, L>(result, first + p.value, L::count,
+                                      [&](auto) IRUKA_WINDOW_LAMBDA { return total[p.value]; });
+    });
+  }
+  return channel;
+}
+
+/// Vectors of channels from `channel` on for one pixel.
+template <class T, int kBytes, bool kIsMean>
+IRUKA_WINDOW_INLINE int64_t pool_channels(const PoolRow<T>& row, const PoolColumn<T>& column, T* to, int64_t channel) {
+  using L = Lanes<T, kBytes>;
+  using Vector = typename L::Vector;
+  for (; channel + L::count <= row.channels; channel += L::count) {
+    const T* const first = row.source + column.offset + channel;
+    Vector made = kIsMean ? Vector{} : L::load(first);
+    for (int64_t a = 0; a < row.planes; ++a) {
+      for (int64_t b = 0; b < row.rows; ++b) {
+        const T* from = first + a * row.step[0] + b * row.step[1];
+        Vector sum{};  // of a row, so that sums of large windows stay exact
+        for (int64_t c = 0; c < column.count; ++c, from += row.step[2]) {
+          const Vector value = L::load(from);
+          if constexpr (kIsMean)
+            sum += value;
+          else
+            made = value > made || value != value ? value : made;
+        }
+        if constexpr (kIsMean) made += sum;
+      }
+    }
+    L::store(kIsMean ? made / L::all(column.divisor) : made, to + channel);
+  }
+  return channel;
+}
+
+template <class T, bool kIsMean>
+void pool_pixels(const PoolRow<T>& row) {
+  T* to = row.result;
+  for (int64_t pixel = 0; pixel < row.pixels; ++pixel, to += row.channels) {
+    const PoolColumn<T>& column = row.columns[pixel];
+    int64_t channel = pool_channels<T, IRUKA_WINDOW_BYTES, kIsMean>(row, column, to, 0);
+    channel = pool_channels<T, 16, kIsMean>(row, column, to, channel);
+    pool_channels<T, sizeof(T), kIsMean>(row, column, to, channel);
+  }
+}
+
+template <class T>
+void convolve(const PixelBlock<T>& block, const OutputBlock<T>& part) {
+  repeat<static_cast<int>(most_vectors(IRUKA_WINDOW_BYTES))>([&](auto v) IRUKA_WINDOW_LAMBDA {
+    if (part.vectors == v.value + 1) add_up<T, v.value + 1>(block, part);
+  });
+}
+
+template <class T>
+void convolve(const ChannelBlock<T>& block) {
+  with_function(block.result.function, [&](auto function) IRUKA_WINDOW_LAMBDA {
+    constexpr auto kFunction = static_cast<ConvolutionFunction>(function.value);
+    for (int64_t first = 0; first < block.pixels.pixels; first += kChannelPixels) {
+      const int64_t left = block.pixels.pixels - first, count = left < kChannelPixels ? left : kChannelPixels;
+      int64_t channel = convolve_channels<T, IRUKA_WINDOW_BYTES, kFunction>(block, first, count, 0);
+      channel = convolve_channels<T, 16, kFunction>(block, first, count, channel);
+      convolve_channels<T, sizeof(T), kFunction>(block, first, count, channel);
+    }
+  });
+}
+
+template <class T>
+void pool(const PoolRow<T>& row) {
+  row.is_mean ? pool_pixels<T, true>(row) : pool_pixels<T, false>(row);
+}
+
+/// Four rows of four numbers become columns.
+IRUKA_WINDOW_INLINE void turn_tile(const float* const (&from)[4], float* to, int64_t line) {
+  using L = Lanes<float, 16>;
+  const auto a = L::load(from[0]), b = L::load(from[1]), c = L::load(from[2]), d = L::load(from[3]);
+  const auto lower = __builtin_shufflevector(a, b, 0, 4, 1, 5), upper = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const auto next_lower = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const auto next_upper = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  L::store(__builtin_shufflevector(lower, next_lower, 0, 1, 4, 5), to);
+  L::store(__builtin_shufflevector(lower, next_lower, 2, 3, 6, 7), to + line);
+  L::store(__builtin_shufflevector(upper, next_upper, 0, 1, 4, 5), to + 2 * line);
+  L::store(__builtin_shufflevector(upper, next_upper, 2, 3, 6, 7), to + 3 * line);
+}
+
+/// to[column * to_line + row] = from[row * line + column]
+void turn(const float* from, int64_t line, int64_t rows, int64_t columns, float* to, int64_t to_line) {
+  const auto turn_rest = [&](int64_t row, int64_t row_end, int64_t column) {
+    for (; column < columns; ++column)
+      for (int64_t r = row; r < row_end; ++r) to[column * to_line + r] = from[r * line + column];
+  };
+  int64_t row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    const float* const first = from + row * line;
+    int64_t column = 0;
+    for (; column + 4 <= columns; column += 4) {
+      const float* const at = first + column;
+      turn_tile({at, at + line, at + 2 * line, at + 3 * line}, to + column * to_line + row, to_line);
+    }
+    turn_rest(row, row + 4, column);
+  }
+  int64_t column = 0;
+  if (row == 0 && rows == 3 && to_line == 3) {  // the fourth number is overwritten by the next column's first one
+    for (; column + 5 <= columns; column += 4) {
+      const float* const at = from + column;
+      turn_tile({at, at + line, at + 2 * line, at}, to + column * to_line, to_line);
+    }
+  }
+  turn_rest(row, rows, column);
+}
+
+}  // namespace
+
+// NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
+const WindowLoops loops{IRUKA_WINDOW_BYTES, turn, {convolve<float>, convolve<float>, pool<float>},
+                        {convolve<double>, convolve<double>, pool<double>}};
+// NOLINTEND(misc-definitions-in-headers)
+
+}  // namespace iruka::cpu_backend::IRUKA_WINDOW_TARGET
