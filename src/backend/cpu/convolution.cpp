@@ -1,6 +1,7 @@
-// A convolution is divided into blocks: some rows of one image and group, for some of the outputs. A block copies what
-// its windows see into memory of its own, with margins, unless all windows lie inside the image; then loops over
-// vectors of outputs (window_lanes.h) compute it. Depthwise convolutions follow vectors of channels instead.
+// A convolution is divided into blocks: some rows of one image and group, for some of the outputs. Loops over vectors
+// of outputs (window_lanes.h) compute the pixels of a block whose windows have the same taps inside of the image; so
+// margins take no memory. Where that leaves too few pixels, or images are in C order, a block copies what it sees, with
+// margins. Depthwise convolutions follow vectors of channels instead.
 #include "backend/cpu/convolution.h"
 
 #include <algorithm>
@@ -16,10 +17,10 @@
 namespace iruka::cpu_backend {
 namespace {
 
-/// The copy of a block lies in the second-level cache, and so do the weights of a chunk.
-constexpr int64_t kCopyBytes = 160 << 10, kChunkBytes = 256 << 10;
-/// Pixels for which it pays to read a block's weights.
-constexpr int64_t kFewestPixels = 96;
+/// What a block sees lies in the second-level cache, and so do the weights of a chunk: steps of one vector.
+constexpr int64_t kBlockBytes = 160 << 10, kChunkSteps = 6144;
+/// Pixels for which it pays to read a block's weights, and those of which places are found at once.
+constexpr int64_t kFewestPixels = 96, kMostPixels = 1536;
 /// Blocks for each thread, so that threads end together; shorter loops are not shared.
 constexpr int64_t kBlocksPerThread = 12, kAlone = 20'000;
 
@@ -104,6 +105,13 @@ void copy_row(const WindowLoops& loops, const RowCopy& copy, const T* row, T* to
   std::fill_n(to + end * size, (copy.count - end) * size, T(0));
 }
 
+/// Neighbouring places of an axis of the result whose windows have the same taps inside of the input.
+struct AxisPart {
+  int64_t first, count;
+  int64_t tap, tap_end;
+  int64_t end() const { return first + count; }
+};
+
 template <class T>
 class ConvolutionPlan {
  public:
@@ -114,28 +122,27 @@ class ConvolutionPlan {
         channels_(job.channels / job.groups),
         outputs_(job.outputs / job.groups),
         is_depthwise_(is_depthwise(job.channels, job.groups)),
+        groups_(is_depthwise_ ? 1 : job.groups),
         lanes_(loops.bytes / static_cast<int64_t>(sizeof(T))),
         ranges_(ranges_of(outputs_, lanes_, most_vectors(loops.bytes))),
         bias_(static_cast<size_t>(job.groups * padded_outputs())) {
     for (int64_t k = 0; job.bias && k < job.outputs; ++k)
       bias_[static_cast<size_t>(bias_place(k / outputs_) + k % outputs_)] = static_cast<const T*>(job.bias)[k];
-    is_direct_ = job.are_images_channels_last && !(is_depthwise_ && outputs_ > 1) &&
-                 (is_inside(0) && is_inside(1) && is_inside(2));
-    // The groups of a depthwise convolution are done together.
-    groups_ = is_depthwise_ ? 1 : job.groups;
-    copied_ = is_depthwise_ ? job.channels : channels_;
-    each_ = is_depthwise_ ? outputs_ : 1;
-    pixel_ = is_direct_ ? job.channels : copied_ * each_;
-    choose_rows(threads);
-    line_ = is_direct_ ? job.in[2] : seen(2, columns_);
-    plane_ = is_direct_ ? job.in[1] * line_ : seen(1, rows_) * line_;
-    find_runs();
+    for (size_t axis = 0; axis < 3; ++axis) parts_[axis] = parts_of(axis);
+    is_copied_ = !job.are_images_channels_last || (is_depthwise_ && outputs_ > 1) || has_wide_margins();
+    each_ = is_depthwise_ && is_copied_ ? outputs_ : 1;
+    pixel_ = !is_copied_ ? job.channels : (is_depthwise_ ? job.channels : channels_) * each_;
+    choose_blocks(threads);
+    line_ = is_copied_ ? seen(2, columns_) : job.in[2];
+    plane_ = is_copied_ ? seen(1, rows_) * line_ : job.in[1] * line_;
+    if (!is_copied_) return;
+    for (size_t axis = 0; axis < 3; ++axis) parts_[axis] = {{0, job.out[axis], 0, job.kernel[axis]}};
   }
 
   void run() const {
-    const int64_t plane = divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
-    const int64_t units = job_.images * groups_ * job_.out[0] * plane * shares_;
-    ThreadPool::instance().run(units, 1,
+    const int64_t blocks = divided(job_.images, images_) * groups_ * job_.out[0] * divided(job_.out[1], rows_) *
+                           divided(job_.out[2], columns_);
+    ThreadPool::instance().run(blocks * shares_, 1,
                                [&](int64_t begin, int64_t end) {
                                  for (int64_t unit = begin; unit < end && !should_stop(); ++unit) run_unit(unit);
                                },
@@ -143,62 +150,73 @@ class ConvolutionPlan {
   }
 
  private:
-  int64_t reach(size_t axis) const { return (job_.kernel[axis] - 1) * job_.dilation[axis] + 1; }
-  bool is_inside(size_t axis) const {
-    return job_.before[axis] == 0 && (job_.out[axis] - 1) * job_.stride[axis] + reach(axis) <= job_.in[axis];
-  }
   /// Rows or columns of the input that windows of `count` neighbouring pixels see.
-  int64_t seen(size_t axis, int64_t count) const { return (count - 1) * job_.stride[axis] + reach(axis); }
-  int64_t copy_size(int64_t rows, int64_t columns) const {
-    return is_direct_ ? 0 : job_.kernel[0] * seen(1, rows) * seen(2, columns) * pixel_;
+  int64_t seen(size_t axis, int64_t count) const {
+    return (count - 1) * job_.stride[axis] + (job_.kernel[axis] - 1) * job_.dilation[axis] + 1;
   }
 
-  /// As many rows as the copy may have, or a part of one; fewer where threads would have no blocks else.
-  void choose_rows(int threads) {
+  std::vector<AxisPart> parts_of(size_t axis) const {
+    std::vector<AxisPart> parts;
+    for (int64_t at = 0; at < job_.out[axis]; ++at) {
+      const int64_t begin = at * job_.stride[axis] - job_.before[axis], step = job_.dilation[axis];
+      // The taps before `place`.
+      const auto before = [&](int64_t place) {
+        return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, job_.kernel[axis]);
+      };
+      const int64_t tap = before(0), tap_end = before(job_.in[axis]);
+      if (!parts.empty() && parts.back().tap == tap && parts.back().tap_end == tap_end)
+        ++parts.back().count;
+      else
+        parts.push_back({at, 1, tap, tap_end});
+    }
+    return parts;
+  }
+
+  /// Whether so many windows reach into margins that blocks of whole windows, of a copy with margins, pay.
+  bool has_wide_margins() const {
+    double share = 1;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      int64_t whole = 0;
+      for (const AxisPart& part : parts_[axis])
+        if (part.tap == 0 && part.tap_end == job_.kernel[axis]) whole += part.count;
+      share *= static_cast<double>(whole) / static_cast<double>(job_.out[axis]);
+    }
+    return share < 0.6;
+  }
+
+  /// Elements of the input that a block of one image sees.
+  int64_t seen_size(int64_t rows, int64_t columns) const {
+    return job_.kernel[0] * seen(1, rows) * seen(2, columns) * pixel_;
+  }
+
+  /// As many rows as the cache may hold of the input, a part of one, or several small images; fewer where threads would
+  /// have no blocks else.
+  void choose_blocks(int threads) {
     const auto fits = [&](int64_t rows, int64_t columns) {
-      return copy_size(rows, columns) * static_cast<int64_t>(sizeof(T)) <= kCopyBytes;
+      return seen_size(rows, columns) * static_cast<int64_t>(sizeof(T)) <= kBlockBytes;
     };
     const int64_t wanted = threads > 1 ? threads * kBlocksPerThread : 1;
     const int64_t planes = std::max<int64_t>(1, job_.images * groups_ * job_.out[0]);
     columns_ = job_.out[2];
-    rows_ = std::clamp<int64_t>(divided(16 * kFewestPixels, columns_), 1, job_.out[1]);
+    rows_ = std::clamp<int64_t>(divided(kMostPixels, columns_), 1, job_.out[1]);
     while (rows_ > 1 && !fits(rows_, columns_)) --rows_;
     const int64_t fewest = std::max<int64_t>(1, kFewestPixels / columns_);
     rows_ = std::min(rows_, std::max(fewest, job_.out[1] / divided(wanted, planes)));
     rows_ = divided(job_.out[1], divided(job_.out[1], rows_));
-    while (rows_ == 1 && columns_ > kFewestPixels && (!fits(1, columns_) || columns_ > 16 * kFewestPixels))
+    while (rows_ == 1 && columns_ > kFewestPixels && (!fits(1, columns_) || columns_ > kMostPixels))
       columns_ = divided(columns_, 2);
-    const int64_t blocks = planes * divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
+    const int64_t pixels = rows_ * columns_;
+    if (job_.out[0] == 1 && rows_ == job_.out[1] && columns_ == job_.out[2] && pixels < kFewestPixels)
+      images_ = std::clamp<int64_t>(2 * kFewestPixels / pixels, 1, std::max<int64_t>(1, job_.images));
+    const int64_t blocks =
+        divided(planes, images_) * divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
     shares_ = is_depthwise_ ? 1 : std::clamp<int64_t>(divided(wanted, blocks), 1, std::ssize(ranges_));
-  }
-
-  /// What a window sees, in the order of weights, in chunks of which the weights stay in the cache.
-  void find_runs() {
-    const bool is_joined = job_.dilation[2] == 1 && pixel_ == channels_ && !is_depthwise_;
-    const int64_t length = is_joined ? job_.kernel[2] * channels_ : channels_;
-    const int64_t most = kChunkBytes / (ranges_[0].vectors * lanes_ * static_cast<int64_t>(sizeof(T)));
-    int64_t steps = 0;
-    const auto add = [&](int64_t offset) {
-      for (int64_t first = 0; first < length;) {
-        if (steps == most) ends_.push_back(std::ssize(runs_)), steps = 0;
-        const int64_t count = is_depthwise_ ? length : std::min(length - first, most - steps);
-        runs_.push_back({offset + first, count});
-        first += count, steps += is_depthwise_ ? 0 : count;
-      }
-    };
-    for (int64_t a = 0; a < job_.kernel[0]; ++a) {
-      const int64_t from = (is_direct_ ? a * job_.dilation[0] : a) * plane_;
-      for (int64_t b = 0; b < job_.kernel[1]; ++b) {
-        for (int64_t c = 0; c < (is_joined ? 1 : job_.kernel[2]); ++c)
-          add((from + b * job_.dilation[1] * line_ + c * job_.dilation[2]) * pixel_);
-      }
-    }
-    ends_.push_back(std::ssize(runs_));
   }
 
   /// One block of pixels.
   struct Block {
-    int64_t image, group, plane, row, column, rows, columns;
+    int64_t image, images, group, plane, row, rows, column, columns;
+    int64_t pixels() const { return images * rows * columns; }
   };
   Block block_of(int64_t number) const {
     const auto take = [&](int64_t count) {
@@ -208,35 +226,63 @@ class ConvolutionPlan {
     };
     const int64_t column = take(divided(job_.out[2], columns_)) * columns_;
     const int64_t row = take(divided(job_.out[1], rows_)) * rows_;
-    const int64_t plane = take(job_.out[0]), group = take(groups_);
-    return {number, group, plane, row, column, std::min(rows_, job_.out[1] - row),
-            std::min(columns_, job_.out[2] - column)};
+    const int64_t plane = take(job_.out[0]), group = take(groups_), image = number * images_;
+    return {image, std::min(images_, job_.images - image), group, plane, row, std::min(rows_, job_.out[1] - row),
+            column, std::min(columns_, job_.out[2] - column)};
+  }
+
+  /// What a thread needs for a block.
+  struct Memory {
+    T *sums, *copy;
+    int64_t *places, *results;
+  };
+  Memory memory_of(const Block& block) const {
+    const int64_t sums = divided(block.pixels() * ranges_.back().vectors * lanes_ + kSpareSums, 16) * 16;
+    const int64_t copy = is_copied_ ? divided(block.images * seen_size(rows_, columns_), 16) * 16 : 0;
+    const int64_t places = block.pixels() + kSparePlaces;
+    auto* const memory = static_cast<T*>(scratch(static_cast<size_t>(sums + copy) * sizeof(T) +
+                                                 static_cast<size_t>(2 * places) * sizeof(int64_t)));
+    auto* const numbers = reinterpret_cast<int64_t*>(memory + sums + copy);
+    return {memory, memory + sums, numbers, numbers + places};
   }
 
   void run_unit(int64_t unit) const {
     const Block block = block_of(unit / shares_);
-    const int64_t share = unit % shares_, count = std::ssize(ranges_);
-    const int64_t pixels = block.rows * block.columns;
-    const int64_t sums = pixels * ranges_.back().vectors * lanes_ + kSpareSums;
-    const int64_t copy = copy_size(rows_, columns_);
-    T* const memory = static_cast<T*>(
-        scratch(static_cast<size_t>(sums + copy) * sizeof(T) + static_cast<size_t>(pixels + kSparePlaces) * sizeof(int64_t) + 64));
-    auto* const places = reinterpret_cast<int64_t*>(memory + divided(sums + copy, 16) * 16);
-    find_places(block, places);
-    const PixelBlock<T> work{is_direct_ ? direct_source(block) : copied(block, memory + sums),
-                             places, pixels, runs_.data(), ends_.data(), std::ssize(ends_), memory};
-    if (is_depthwise_) {
-      loops_.convolve_channels({work, std::ssize(runs_), job_.outputs, static_cast<const T*>(job_.weights), result(block, 0)});
-      return;
+    const Memory memory = memory_of(block);
+    if (is_copied_) copy_rows(block, memory.copy);
+    for (const AxisPart& plane : parts_[0]) {
+      if (block.plane < plane.first || block.plane >= plane.end()) continue;
+      for (const AxisPart& row : parts_[1]) {
+        for (const AxisPart& column : parts_[2]) run_part(block, memory, plane, row, column, unit % shares_);
+      }
     }
+  }
+
+  /// The pixels of a block whose windows have the same taps inside of the input.
+  void run_part(const Block& block, const Memory& memory, const AxisPart& plane, const AxisPart& row,
+                const AxisPart& column, int64_t share) const {
+    const int64_t pixels = find_places(block, row, column, memory);
+    if (pixels == 0) return;
+    std::vector<TapRun> runs;
+    std::vector<int64_t> ends;
+    find_runs(plane, row, column, runs, ends);
+    const PixelBlock<T> work{is_copied_ ? memory.copy : row_of(block.image, block.group, 0, 0),
+                             memory.places,
+                             memory.results,
+                             pixels,
+                             runs.data(),
+                             ends.data(),
+                             std::ssize(ends),
+                             memory.sums};
     const auto* weights = static_cast<const T*>(job_.weights);
-    const int64_t steps = channels_ * job_.kernel[0] * job_.kernel[1] * job_.kernel[2];
+    if (is_depthwise_)
+      return loops_.convolve_channels({work, std::ssize(runs), job_.outputs, weights, result(0, 0)});
+    const int64_t steps = channels_ * job_.kernel[0] * job_.kernel[1] * job_.kernel[2], count = std::ssize(ranges_);
     weights += block.group * steps * padded_outputs();
     for (int64_t k = 0; k < count; ++k) {
       const OutputRange& range = ranges_[static_cast<size_t>(k)];
-      if (k * shares_ / count == share) {
-        loops_.convolve(work, {range.vectors, range.outputs, weights, result(block, range.first)});
-      }
+      if (k * shares_ / count == share)
+        loops_.convolve(work, {range.vectors, range.outputs, weights, result(block.group, range.first)});
       weights += steps * range.vectors * lanes_;
     }
   }
@@ -245,63 +291,107 @@ class ConvolutionPlan {
   int64_t padded_outputs() const { return divided(outputs_, lanes_) * lanes_; }
   int64_t bias_place(int64_t group) const { return group * (is_depthwise_ ? outputs_ : padded_outputs()); }
 
-  /// Where the sums of a block go, from an output of its group on.
-  WindowResult<T> result(const Block& block, int64_t output) const {
-    const int64_t row = (block.image * job_.out[0] + block.plane) * job_.out[1] + block.row;
-    const int64_t at = (row * job_.out[2] + block.column) * job_.outputs + block.group * outputs_ + output;
+  /// Where sums go, from an output of a group on.
+  WindowResult<T> result(int64_t group, int64_t output) const {
+    const int64_t at = group * outputs_ + output;
     const auto* const residual = static_cast<const T*>(job_.residual);
     return {static_cast<T*>(job_.result) + at,
             residual ? residual + at : nullptr,
-            bias_.data() + bias_place(block.group) + output,
-            job_.outputs,
+            bias_.data() + bias_place(group) + output,
             job_.function,
             {static_cast<T>(job_.numbers[0]), static_cast<T>(job_.numbers[1])}};
   }
 
-  void find_places(const Block& block, int64_t* places) const {
-    for (int64_t row = 0; row < block.rows; ++row) {
-      int64_t place = row * job_.stride[1] * line_ * pixel_;
-      for (int64_t column = 0; column < block.columns; ++column, place += job_.stride[2] * pixel_) *places++ = place;
+  /// Where the windows of the block's pixels in these parts begin, and their results; gives how many there are.
+  int64_t find_places(const Block& block, const AxisPart& row_part, const AxisPart& column_part,
+                      const Memory& memory) const {
+    const int64_t row = std::max(block.row, row_part.first), row_end = std::min(block.row + block.rows, row_part.end());
+    const int64_t column = std::max(block.column, column_part.first);
+    const int64_t column_end = std::min(block.column + block.columns, column_part.end());
+    if (row >= row_end || column >= column_end) return 0;
+    // The source begins at the block's copy, or at the image.
+    const int64_t image_size = is_copied_ ? seen_size(rows_, columns_) : in_size() * job_.channels;
+    const auto begin = [&](size_t axis, int64_t at, int64_t first) {
+      return is_copied_ ? (at - first) * job_.stride[axis] : at * job_.stride[axis] - job_.before[axis];
+    };
+    const int64_t plane = is_copied_ ? 0 : begin(0, block.plane, 0) * plane_;
+    int64_t *places = memory.places, *results = memory.results;
+    for (int64_t image = 0; image < block.images; ++image) {
+      for (int64_t r = row; r < row_end; ++r) {
+        int64_t place = image * image_size +
+                        (plane + begin(1, r, block.row) * line_ + begin(2, column, block.column)) * pixel_;
+        const int64_t line = ((block.image + image) * job_.out[0] + block.plane) * job_.out[1] + r;
+        int64_t to = (line * job_.out[2] + column) * job_.outputs;
+        for (int64_t c = column; c < column_end; ++c, place += job_.stride[2] * pixel_, to += job_.outputs)
+          *places++ = place, *results++ = to;
+      }
     }
     std::fill_n(places, kSparePlaces, places[-1]);
+    return places - memory.places;
   }
+
+  /// What a window sees, in chunks whose weights stay in the cache from tile to tile.
+  void find_runs(const AxisPart& plane, const AxisPart& row, const AxisPart& column, std::vector<TapRun>& runs,
+                 std::vector<int64_t>& ends) const {
+    const bool is_joined = job_.dilation[2] == 1 && pixel_ == channels_ && !is_depthwise_;
+    const int64_t columns = column.tap_end - column.tap, size = is_depthwise_ ? 1 : channels_;
+    const int64_t length = is_joined ? columns * channels_ : size;
+    const int64_t steps = (plane.tap_end - plane.tap) * (row.tap_end - row.tap) * columns * size;
+    const int64_t most = kChunkSteps / ranges_.back().vectors;
+    const int64_t chunk = is_depthwise_ ? steps : divided(steps, std::max<int64_t>(1, divided(steps, most)));
+    int64_t left = chunk;
+    const auto add = [&](int64_t offset, int64_t weights) {
+      for (int64_t first = 0; first < length;) {
+        if (left == 0) ends.push_back(std::ssize(runs)), left = chunk;
+        const int64_t count = std::min(length - first, left);
+        runs.push_back({offset + first, count, weights + first});
+        first += count, left -= count;
+      }
+    };
+    for (int64_t a = plane.tap; a < plane.tap_end; ++a) {
+      const int64_t from = (is_copied_ ? a : a * job_.dilation[0]) * plane_;
+      for (int64_t b = row.tap; b < row.tap_end; ++b) {
+        for (int64_t c = column.tap; c < (is_joined ? std::min(column.tap + 1, column.tap_end) : column.tap_end); ++c)
+          add((from + b * job_.dilation[1] * line_ + c * job_.dilation[2]) * pixel_,
+              ((a * job_.kernel[1] + b) * job_.kernel[2] + c) * size);
+      }
+    }
+    ends.push_back(std::ssize(runs));
+  }
+
+  int64_t in_size() const { return job_.in[0] * job_.in[1] * job_.in[2]; }
 
   /// The first element of a row of the input.
-  const T* row_of(const Block& block, int64_t plane, int64_t row) const {
-    const auto* const x = static_cast<const T*>(job_.x);
-    const int64_t at = (plane * job_.in[1] + row) * job_.in[2], size = job_.in[0] * job_.in[1] * job_.in[2];
-    const int64_t channel = is_depthwise_ ? 0 : block.group * channels_, images = block.image * size * job_.channels;
-    return x + images + (job_.are_images_channels_last ? at * job_.channels + channel : channel * size + at);
-  }
-
-  const T* direct_source(const Block& block) const {
-    return row_of(block, block.plane * job_.stride[0], block.row * job_.stride[1]) +
-           block.column * job_.stride[2] * job_.channels;
+  const T* row_of(int64_t image, int64_t group, int64_t plane, int64_t row) const {
+    const int64_t at = (plane * job_.in[1] + row) * job_.in[2], channel = is_depthwise_ ? 0 : group * channels_;
+    return static_cast<const T*>(job_.x) + image * in_size() * job_.channels +
+           (job_.are_images_channels_last ? at * job_.channels + channel : channel * in_size() + at);
   }
 
   /// The rows that the block's windows see, with zeros for margins.
-  const T* copied(const Block& block, T* memory) const {
-    const int64_t rows = seen(1, block.rows), columns = seen(2, block.columns);
+  void copy_rows(const Block& block, T* to) const {
+    const int64_t rows = seen(1, block.rows);
     const bool is_last = job_.are_images_channels_last;
     const RowCopy copy{block.column * job_.stride[2] - job_.before[2],
-                       columns,
+                       seen(2, block.columns),
                        job_.in[2],
                        is_last ? job_.channels : 1,
-                       is_last ? 1 : job_.in[0] * job_.in[1] * job_.in[2],
-                       copied_,
+                       is_last ? 1 : in_size(),
+                       is_depthwise_ ? job_.channels : channels_,
                        each_};
-    for (int64_t a = 0; a < job_.kernel[0]; ++a) {
-      const int64_t plane = block.plane * job_.stride[0] - job_.before[0] + a * job_.dilation[0];
-      for (int64_t k = 0; k < rows; ++k) {
-        const int64_t row = block.row * job_.stride[1] - job_.before[1] + k;
-        T* const to = memory + (a * plane_ + k * line_) * pixel_;
-        if (plane < 0 || plane >= job_.in[0] || row < 0 || row >= job_.in[1])
-          std::fill_n(to, columns * pixel_, T(0));
-        else
-          copy_row(all_loops_, copy, row_of(block, plane, row), to);
+    for (int64_t image = 0; image < block.images; ++image, to += seen_size(rows_, columns_)) {
+      for (int64_t a = 0; a < job_.kernel[0]; ++a) {
+        const int64_t plane = block.plane * job_.stride[0] - job_.before[0] + a * job_.dilation[0];
+        for (int64_t k = 0; k < rows; ++k) {
+          const int64_t row = block.row * job_.stride[1] - job_.before[1] + k;
+          T* const line = to + (a * plane_ + k * line_) * pixel_;
+          if (plane < 0 || plane >= job_.in[0] || row < 0 || row >= job_.in[1])
+            std::fill_n(line, copy.count * pixel_, T(0));
+          else
+            copy_row(all_loops_, copy, row_of(block.image + image, block.group, plane, row), line);
+        }
       }
     }
-    return memory;
   }
 
   const Convolution& job_;
@@ -309,16 +399,17 @@ class ConvolutionPlan {
   const WindowLoopsOf<T>& loops_;
   const int64_t channels_, outputs_;  ///< of a group
   const bool is_depthwise_;
+  const int64_t groups_;  ///< blocks for each image: the groups of a depthwise convolution are done together
   const int64_t lanes_;
   const std::vector<OutputRange> ranges_;
   std::vector<T> bias_;
-  bool is_direct_ = false;                      ///< the windows are read from the input itself
-  int64_t groups_ = 1, copied_ = 1, each_ = 1;  ///< blocks for each image; channels in a copy, and how often
-  int64_t pixel_ = 1;                           ///< elements from pixel to pixel of what the windows are read from
-  int64_t rows_ = 1, columns_ = 1, shares_ = 1;  ///< of a block of pixels; blocks that share its outputs
-  int64_t line_ = 1, plane_ = 1;                 ///< pixels from row to row, and from plane to plane, of the same
-  std::vector<TapRun> runs_;
-  std::vector<int64_t> ends_;
+  std::vector<AxisPart> parts_[3];
+  bool is_copied_ = false;             ///< windows see a copy of the block's input, with margins
+  int64_t each_ = 1;                   ///< how often a channel is in the copy
+  int64_t pixel_ = 1;                  ///< elements from pixel to pixel of what windows see
+  int64_t line_ = 1, plane_ = 1;       ///< pixels from row to row, and from plane to plane, of the same
+  int64_t images_ = 1, rows_ = 1, columns_ = 1;  ///< of a block
+  int64_t shares_ = 1;                           ///< blocks that share the outputs of the same pixels
 };
 
 class CpuConvolutions final : public Convolutions {

@@ -10,27 +10,29 @@ namespace iruka::cpu_backend {
 
 /// Elements of the source that follow each other, of which each is multiplied by a group of vectors of weights.
 struct TapRun {
-  int64_t offset, length;
+  int64_t offset;   ///< from the window's first place
+  int64_t length;   ///< elements
+  int64_t weights;  ///< the number of the first element's weights
 };
 
 /// What becomes of a sum, and where it goes.
 template <class T>
 struct WindowResult {
-  T* data;            ///< of the first pixel
+  T* data;            ///< of the result
   const T* residual;  ///< added, at the same places; or null
-  const T* bias;      ///< added, a number for each output and lanes beyond the last; or null
-  int64_t pixel;      ///< elements from pixel to pixel
+  const T* bias;      ///< added, a number for each output and lanes beyond the last
   ConvolutionFunction function;
   T numbers[2];  ///< of the function
 };
 
-/// The pixels of a block, for all or some of their outputs.
+/// Pixels whose windows see the same runs.
 template <class T>
 struct PixelBlock {
   const T* source;
-  const int64_t* places;  ///< where the window of each pixel begins in the source; kSparePlaces more behind the last
+  const int64_t* places;   ///< where the window of each pixel begins in the source; kSparePlaces more behind the last
+  const int64_t* results;  ///< where each pixel's first output lies in the result
   int64_t pixels;
-  const TapRun* runs;   ///< what a window sees of the source
+  const TapRun* runs;
   const int64_t* ends;  ///< of the runs of each chunk, whose weights stay in the cache from pixel to pixel
   int64_t chunks;
   T* sums;  ///< memory for the sums between chunks: of `outputs` for each pixel and kSpareTiles tiles
@@ -52,7 +54,7 @@ inline constexpr int64_t kSpareSums = 512, kSparePlaces = 16;
 /// One channel by itself, for each channel: weights (taps, channels).
 template <class T>
 struct ChannelBlock {
-  PixelBlock<T> pixels;  ///< without chunks and sums; a run is one tap
+  PixelBlock<T> pixels;  ///< without chunks and sums; a run is one tap, whose weights are a row
   int64_t taps, channels;
   const T* weights;
   WindowResult<T> result;

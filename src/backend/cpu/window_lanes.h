@@ -75,11 +75,10 @@ IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const W
   return x;
 }
 
-/// Finishes the vectors of a pixel's sums, for `outputs` outputs, which may be fewer than they have lanes. `sum` gives a
+/// Finishes the vectors of a pixel's sums, which go to `place`, for `outputs` outputs, which may be fewer than they have lanes. `sum` gives a
 /// vector by its number.
 template <int kVectors, ConvolutionFunction kFunction, class L, class T, class Sum>
-IRUKA_WINDOW_INLINE void finish_pixel(const WindowResult<T>& result, int64_t pixel, int64_t outputs, Sum&& sum) {
-  const int64_t place = pixel * result.pixel;
+IRUKA_WINDOW_INLINE void finish_pixel(const WindowResult<T>& result, int64_t place, int64_t outputs, Sum&& sum) {
   repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
     constexpr int kOutput = v.value * L::count;
     const bool is_whole = v.value + 1 < kVectors || outputs == kVectors * L::count;
@@ -104,19 +103,19 @@ IRUKA_WINDOW_INLINE void with_function(ConvolutionFunction function, Use&& use) 
 
 /// The sums (pixels, vectors, lanes) of a tile in memory.
 template <int kVectors, class L, class T>
-__attribute__((noinline)) void finish_memory(const T* sums, const WindowResult<T>& result, int64_t first,
+__attribute__((noinline)) void finish_memory(const T* sums, const WindowResult<T>& result, const int64_t* places,
                                              int64_t pixels, int64_t outputs) {
   with_function(result.function, [&](auto function) IRUKA_WINDOW_LAMBDA {
     for (int64_t p = 0; p < pixels; ++p, sums += kVectors * L::count)
       finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
-          result, first + p, outputs, [&](auto v) IRUKA_WINDOW_LAMBDA { return L::load(sums + v.value * L::count); });
+          result, places[p], outputs, [&](auto v) IRUKA_WINDOW_LAMBDA { return L::load(sums + v.value * L::count); });
   });
 }
 
 /// One chunk's products for a tile of kPixels pixels, of which `count` are wanted.
 template <class T, int kVectors, int kPixels>
 __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const OutputBlock<T>& part, int64_t first,
-                                           int64_t count, int64_t chunk, const T* weights, T* sums) {
+                                           int64_t count, int64_t chunk, T* sums) {
   using L = Lanes<T, IRUKA_WINDOW_BYTES>;
   using Vector = typename L::Vector;
   Vector total[kVectors * kPixels];
@@ -142,6 +141,7 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   for (int64_t run = chunk == 0 ? 0 : block.ends[chunk - 1]; run < block.ends[chunk]; ++run) {
     int64_t at = block.runs[run].offset;
     const int64_t end = at + block.runs[run].length;
+    const T* weights = part.weights + block.runs[run].weights * (kVectors * L::count);
     for (; at + kSteps <= end; at += kSteps, weights += kSteps * kVectors * L::count)
       repeat<kSteps>(
           [&](auto k) IRUKA_WINDOW_LAMBDA { step(at + k.value, weights + k.value * kVectors * L::count); });
@@ -153,7 +153,7 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
     repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
       if (p.value >= count) return;
       finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
-          part.result, first + p.value, part.outputs,
+          part.result, block.results[first + p.value], part.outputs,
           [&](auto v) IRUKA_WINDOW_LAMBDA { return total[p.value * kVectors + v.value]; });
     });
   };
@@ -161,7 +161,7 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   if (is_last && part.result.function == relu) return finish(Number<static_cast<int>(relu)>());
   if (is_last && part.result.function == none) return finish(Number<static_cast<int>(none)>());
   repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { L::store(total[k.value], sums + k.value * L::count); });
-  if (is_last) finish_memory<kVectors, L>(sums, part.result, first, count, part.outputs);
+  if (is_last) finish_memory<kVectors, L>(sums, part.result, block.results + first, count, part.outputs);
 }
 
 /// All pixels of a block for one block of outputs, in tiles of two sizes, so that few pixels are computed twice.
@@ -170,18 +170,15 @@ void add_up(const PixelBlock<T>& block, const OutputBlock<T>& part) {
   constexpr int kPixels = pixels_at_once(kVectors), kLine = kVectors * Lanes<T, IRUKA_WINDOW_BYTES>::count;
   const int64_t tiles = (block.pixels + kPixels - 1) / kPixels;
   const int64_t spare = tiles * kPixels - block.pixels, smaller = spare < tiles ? spare : tiles;
-  const T* weights = part.weights;
   for (int64_t chunk = 0; chunk < block.chunks; ++chunk) {
     int64_t first = 0;
     for (int64_t tile = 0; tile < tiles; ++tile) {
       const bool is_smaller = tile < smaller;
       const int64_t left = block.pixels - first, size = is_smaller ? kPixels - 1 : kPixels;
       const auto run = is_smaller ? add_up_tile<T, kVectors, kPixels - 1> : add_up_tile<T, kVectors, kPixels>;
-      run(block, part, first, left < size ? left : size, chunk, weights, block.sums + first * kLine);
+      run(block, part, first, left < size ? left : size, chunk, block.sums + first * kLine);
       first += size;
     }
-    for (int64_t run = chunk == 0 ? 0 : block.ends[chunk - 1]; run < block.ends[chunk]; ++run)
-      weights += block.runs[run].length * kLine;
   }
 }
 
@@ -198,10 +195,10 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
   for (; channel + L::count <= block.channels; channel += L::count) {
     Vector total[kChannelPixels];
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = Vector{}; });
-    const T* weights = block.weights + channel;
-    for (int64_t tap = 0; tap < block.taps; ++tap, weights += block.channels) {
-      const int64_t at = block.pixels.runs[tap].offset + channel;
-      const Vector weight = L::load(weights);
+    for (int64_t tap = 0; tap < block.taps; ++tap) {
+      const TapRun& run = block.pixels.runs[tap];
+      const int64_t at = run.offset + channel;
+      const Vector weight = L::load(block.weights + run.weights * block.channels + channel);
       repeat<kChannelPixels>(
           [&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
     }
@@ -210,7 +207,7 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
     if (result.residual) result.residual += channel;
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
       if (p.value < count)
-        finish_pixel<1, kFunction, L>(result, first + p.value, L::count,
+        finish_pixel<1, kFunction, L>(result, block.pixels.results[first + p.value], L::count,
                                       [&](auto) IRUKA_WINDOW_LAMBDA { return total[p.value]; });
     });
   }
