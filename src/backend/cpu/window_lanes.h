@@ -38,19 +38,30 @@ struct Lanes {
   static IRUKA_WINDOW_INLINE Vector all(T value) { return value - Vector{}; }
   static IRUKA_WINDOW_INLINE Vector at_least(Vector v, Vector least) { return v < least ? least : v; }
   static IRUKA_WINDOW_INLINE Vector at_most(Vector v, Vector most) { return v > most ? most : v; }
-  /// The first `size` ones, and zeros.
+  /// The first `size` ones, fewer than `count`, and zeros.
   static IRUKA_WINDOW_INLINE Vector load_first(const T* from, int64_t size) {
-    Vector v{};
-    for (int64_t k = 0; k < size; ++k) v[k] = from[k];
-    return v;
+    T values[count]{};
+    copy_first(from, values, size);
+    return load(values);
   }
   static IRUKA_WINDOW_INLINE void store_first(Vector v, T* to, int64_t size) {
     T values[count];
     store(v, values);
-    constexpr int64_t kQuarter = 16 / static_cast<int64_t>(sizeof(T));
-    int64_t k = 0;
-    for (; k + kQuarter <= size; k += kQuarter) __builtin_memcpy(to + k, values + k, 16);
-    for (; k < size; ++k) to[k] = values[k];
+    copy_first(values, to, size);
+  }
+
+ private:
+  /// In pieces of half as many elements each, which need no loop.
+  static IRUKA_WINDOW_INLINE void copy_first(const T* from, T* to, int64_t size) {
+    int64_t at = 0;
+    repeat<4>([&](auto k) IRUKA_WINDOW_LAMBDA {
+      constexpr int kPiece = 8 >> k.value;
+      if constexpr (kPiece < count) {
+        if (!(size & kPiece)) return;
+        __builtin_memcpy(to + at, from + at, kPiece * sizeof(T));
+        at += kPiece;
+      }
+    });
   }
 };
 
@@ -75,23 +86,32 @@ IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const W
   return x;
 }
 
-/// Finishes the vectors of a pixel's sums, which go to `place`, for `outputs` outputs, which may be fewer than they have lanes. `sum` gives a
-/// vector by its number.
-template <int kVectors, ConvolutionFunction kFunction, class L, class T, class Sum>
-IRUKA_WINDOW_INLINE void finish_pixel(const WindowResult<T>& result, int64_t place, int64_t outputs, Sum&& sum) {
-  repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
-    constexpr int kOutput = v.value * L::count;
-    const bool is_whole = v.value + 1 < kVectors || outputs == kVectors * L::count;
-    auto made = sum(v) + L::load(result.bias + kOutput);
-    if (result.residual) {
-      const T* const from = result.residual + place + kOutput;
-      made += is_whole ? L::load(from) : L::load_first(from, outputs - kOutput);
-    }
-    made = function_of<kFunction, L>(made, result);
-    T* const to = result.data + place + kOutput;
-    is_whole ? L::store(made, to) : L::store_first(made, to, outputs - kOutput);
-  });
-}
+/// Finishes vectors of sums for `outputs` outputs, which may be fewer than they have lanes.
+template <int kVectors, ConvolutionFunction kFunction, class L, class T>
+struct Finish {
+  using Vector = typename L::Vector;
+  const WindowResult<T> result;  // a copy, which no store can change
+  const int64_t rest;            ///< outputs of the last vector
+  Vector bias[kVectors];
+
+  IRUKA_WINDOW_INLINE Finish(const WindowResult<T>& to, int64_t outputs)
+      : result(to), rest(outputs - (kVectors - 1) * L::count) {
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { bias[v.value] = L::load(to.bias + v.value * L::count); });
+  }
+  /// The sums of a pixel whose results begin at `place`; `sum` gives a vector by its number.
+  template <class Sum>
+  IRUKA_WINDOW_INLINE void operator()(int64_t place, Sum&& sum) const {
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+      const int64_t at = place + v.value * L::count;
+      const bool is_whole = v.value + 1 < kVectors || rest == L::count;
+      auto made = sum(v) + bias[v.value];
+      if (result.residual)
+        made += is_whole ? L::load(result.residual + at) : L::load_first(result.residual + at, rest);
+      made = function_of<kFunction, L>(made, result);
+      is_whole ? L::store(made, result.data + at) : L::store_first(made, result.data + at, rest);
+    });
+  }
+};
 
 /// Calls `use` with the function as a constant.
 template <class Use>
@@ -106,9 +126,9 @@ template <int kVectors, class L, class T>
 __attribute__((noinline)) void finish_memory(const T* sums, const WindowResult<T>& result, const int64_t* places,
                                              int64_t pixels, int64_t outputs) {
   with_function(result.function, [&](auto function) IRUKA_WINDOW_LAMBDA {
+    const Finish<kVectors, static_cast<ConvolutionFunction>(function.value), L, T> finish(result, outputs);
     for (int64_t p = 0; p < pixels; ++p, sums += kVectors * L::count)
-      finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
-          result, places[p], outputs, [&](auto v) IRUKA_WINDOW_LAMBDA { return L::load(sums + v.value * L::count); });
+      finish(places[p], [&](auto v) IRUKA_WINDOW_LAMBDA { return L::load(sums + v.value * L::count); });
   });
 }
 
@@ -150,11 +170,11 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   using enum ConvolutionFunction;
   const bool is_last = chunk + 1 == block.chunks;
   const auto finish = [&](auto function) IRUKA_WINDOW_LAMBDA {
+    const Finish<kVectors, static_cast<ConvolutionFunction>(function.value), L, T> last(part.result, part.outputs);
+    const int64_t* const places = block.results + first;
     repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
-      if (p.value >= count) return;
-      finish_pixel<kVectors, static_cast<ConvolutionFunction>(function.value), L>(
-          part.result, block.results[first + p.value], part.outputs,
-          [&](auto v) IRUKA_WINDOW_LAMBDA { return total[p.value * kVectors + v.value]; });
+      if (p.value < count)
+        last(places[p.value], [&](auto v) IRUKA_WINDOW_LAMBDA { return total[p.value * kVectors + v.value]; });
     });
   };
   // Usual functions need no way through memory.
@@ -205,10 +225,10 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
     WindowResult<T> result = block.result;
     result.data += channel, result.bias += channel;
     if (result.residual) result.residual += channel;
+    const Finish<1, kFunction, L, T> finish(result, L::count);
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
       if (p.value < count)
-        finish_pixel<1, kFunction, L>(result, block.pixels.results[first + p.value], L::count,
-                                      [&](auto) IRUKA_WINDOW_LAMBDA { return total[p.value]; });
+        finish(block.pixels.results[first + p.value], [&](auto) IRUKA_WINDOW_LAMBDA { return total[p.value]; });
     });
   }
   return channel;
