@@ -97,14 +97,6 @@ def place(m):
     m[1:3, ::2] = 1
 
 
-def network(channels, groups, *layers):
-    """Extents are arguments, so that one kernel serves all convolutions with the same layers behind them, for each form
-    of loops (src/nn/convolution_plan.cpp).
-    """
-    images = np.ones((1, channels, 4, 4), "float32")
-    cp.nn.Sequential(cp.nn.Conv2d(channels, channels, 3, padding=1, groups=groups), *layers)(images)
-
-
 def texts(table):
     return [text.strip() for text in table.replace("\n", "|").split("|") if text.strip()]
 
@@ -143,9 +135,6 @@ def layouts():
     yield "cp.all(cp.ones_like(v))", DTYPES
     for statement in texts(IN_PLACE):
         yield statement, ALL_DTYPES
-    for convolution in ("8, 1", "8, 8", "64, 1"):  # vectors of pixels, channels by themselves, vectors of outputs
-        for layer in ("", "cp.nn.ReLU()", "cp.nn.ReLU6()", "cp.nn.Hardswish()"):
-            yield f"network({convolution}, {layer})", ("float32",)
     for dtype in CASTS.split():
         yield f"x.astype({dtype!r})", ALL_DTYPES
 

@@ -13,8 +13,9 @@
 
 namespace iruka {
 
-/// A convolution, or a transposed one, of images with one to three spatial axes. All arrays are dense, of one dtype and,
-/// but for the images of a library that takes any, of one order of axes in memory. Extents of spatial axes that the images lack are 1, and first.
+/// A convolution, or a transposed one, of images with one to three spatial axes. All arrays are dense, of one dtype
+/// and, but for the images of a library that takes any, of one order of axes in memory. Extents of spatial axes that
+/// the images lack are 1, and first.
 struct Convolution {
   using Spatial = std::array<int64_t, 3>;
   Dtype dtype = Dtype::float32;  ///< float32, float64, float16 or bfloat16; the last two are summed as float32
@@ -22,16 +23,16 @@ struct Convolution {
   bool is_transposed = false;
   bool is_channels_last = false;  ///< the channels are the fastest axis in memory: of images, weights and results
   bool are_images_channels_last = false;  ///< the same of the images
-  int rank = 2;                   ///< spatial axes
+  int rank = 2;                           ///< spatial axes
   int64_t images = 0, groups = 1;
   int64_t channels = 0, outputs = 0;  ///< of the images and the results, for all groups together
   /// `in` are the extents that the windows move over, `out` the numbers of windows. A transposed convolution's images
   /// have the extents `out`, and its results `in`.
   Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{}, behind{};
-  const void* x = nullptr;        ///< (images, channels, ...)
+  const void* x = nullptr;  ///< (images, channels, ...)
   /// What packed() gives, else (outputs, channels / groups, ...), transposed: (channels, outputs / groups, ...).
   const void* weights = nullptr;
-  void* result = nullptr;         ///< (images, outputs, ...)
+  void* result = nullptr;  ///< (images, outputs, ...)
   // What is added to the results, unless null, and then the function of them. For convolutions that are not transposed
   // alone.
   const void* bias = nullptr;      ///< (outputs)

@@ -1,12 +1,13 @@
 #include "nn/library_convolution.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <unordered_map>
 
 #include "core/device.h"
-#include "iruka/ops.h"
 #include "nn/channels_last.h"
+#include "nn/doubles.h"
 #include "nn/fusion.h"
 #include "nn/joined_convolution.h"
 #include "nn/node_users.h"
@@ -178,11 +179,11 @@ class Joining {
     }
     if (biases.empty()) return std::string();
     if (biases.size() == 1) return sum.biases[0];
-    Array total = biases[0].astype(Dtype::float64).reshape({-1});
-    for (size_t k = 1; k < biases.size(); ++k)
-      total = iruka::add(total, biases[k].astype(Dtype::float64).reshape({-1}));
+    std::vector<double> total(static_cast<size_t>(biases[0].size()));
+    for (const Array& bias : biases) std::ranges::transform(total, doubles_of(bias), total.begin(), std::plus());
+    const Array made = array_of(total, {biases[0].size()}, biases[0].dtype());
     std::string name = value + ".biases";
-    while (!graph_.initializers.try_emplace(name, total.astype(biases[0].dtype())).second) name += "'";
+    while (!graph_.initializers.try_emplace(name, made).second) name += "'";
     return name;
   }
 

@@ -1,4 +1,3 @@
-#include "nn/channels_last.h"
 #include "nn/model.h"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "core/device.h"
 #include "core/precision.h"
+#include "nn/channels_last.h"
 #include "nn/files/graph_file.h"
 #include "nn/fusion.h"
 #include "nn/graph_perceptron.h"

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/allocation_budget.h"
+#include "nn/doubles.h"
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/inlining.h"
@@ -24,28 +25,6 @@ namespace {
 struct ChannelMap {
   std::vector<double> scale, shift;
 };
-
-/// The elements of a constant on the host in C order. Usual dtypes need no kernel, whose compilation takes longer than
-/// all of them.
-std::vector<double> doubles_of(const Array& array) {
-  const Array dense = array.to_device(cpu()).contiguous();
-  const auto copied = [&]<class T>(const Array& x, T) {
-    const auto* const data = static_cast<const T*>(x.data());
-    return std::vector<double>(data, data + x.size());
-  };
-  if (dense.dtype() == Dtype::float32) return copied(dense, float{});
-  return copied(dense.astype(Dtype::float64, false), double{});
-}
-
-Array array_of(const std::vector<double>& numbers, const Dims& shape, Dtype dtype) {
-  const Dtype made_as = dtype == Dtype::float32 ? dtype : Dtype::float64;
-  Array made = Array::empty(shape, made_as, cpu());
-  if (made_as == Dtype::float32)
-    std::ranges::transform(numbers, static_cast<float*>(made.data()), [](double x) { return static_cast<float>(x); });
-  else
-    std::ranges::copy(numbers, static_cast<double*>(made.data()));
-  return made.astype(dtype, false);
-}
 
 /// What folding may allocate in all: so many bytes, and so often those of the file's own constants. Nodes that need
 /// more are computed in each run.
@@ -302,7 +281,8 @@ class Simplifier {
     const std::optional<OutputAxis> axis = output_axis(maker, *weight);
     if (!axis || axis->groups * axis->outputs != std::ssize(scale)) return false;
     std::vector<double> wide = doubles_of(*weight);
-    for (size_t k = 0; k < wide.size(); ++k) wide[k] *= scale[static_cast<size_t>(axis->output_of(std::ssize(wide), k))];
+    for (size_t k = 0; k < wide.size(); ++k)
+      wide[k] *= scale[static_cast<size_t>(axis->output_of(std::ssize(wide), k))];
     std::vector<double> shifted = bias ? doubles_of(*bias) : std::vector<double>(scale.size());
     for (size_t k = 0; k < shifted.size(); ++k) shifted[k] = shifted[k] * scale[k] + map.shift[k];
     const Dtype dtype = weight->dtype();

@@ -11,8 +11,8 @@ import iruka
 from helpers import run_python
 from iruka import nn
 
-# Images, channels, outputs, groups, extents, kernel, strides, dilations, pads. Each form of loops occurs
-# (src/nn/convolution_plan.cpp): vectors of pixels, vectors of outputs, channels by themselves.
+# Images, channels, outputs, groups, extents, kernel, strides, dilations, pads. Each way of src/backend/cpu/convolution.cpp
+# occurs: windows in copies and in the images themselves, vectors of outputs and of channels.
 CASES = {
     "3x3": (2, 5, 7, 1, (9, 11), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
     "first layer": (2, 3, 64, 1, (31, 29), (7, 7), (2, 2), (1, 1), (3, 3, 3, 3)),
@@ -55,6 +55,13 @@ CASES = {
     "depthwise, more rows than a block has": (1, 2, 2, 2, (150, 300), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
     "depthwise, one axis": (2, 6, 6, 6, (50,), (4,), (2,), (1,), (1, 2)),
     "one channel": (1, 1, 1, 1, (5, 50), (3, 3), (1, 1), (1, 1), (0, 0, 0, 0)),
+    "many small images": (37, 20, 40, 1, (3, 4), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+    "many images of one pixel": (300, 9, 17, 1, (1, 1), (1, 1), (1, 1), (1, 1), (0, 0, 0, 0)),
+    "more columns than a block has": (1, 3, 5, 1, (2, 5000), (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+    "three axes": (2, 5, 7, 1, (5, 6, 7), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1)),
+    "three axes, strides": (1, 9, 33, 1, (9, 8, 7), (3, 2, 3), (2, 1, 3), (1, 2, 1), (1, 0, 2, 0, 1, 1)),
+    "three axes, groups": (1, 8, 12, 4, (4, 9, 30), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1)),
+    "three axes, depthwise": (2, 18, 18, 18, (4, 9, 30), (3, 3, 3), (1, 2, 1), (2, 1, 1), (2, 1, 1, 2, 1, 1)),
 }
 
 
@@ -77,44 +84,55 @@ def convolved(x, weights, groups, strides, dilations, pads):
     return result.reshape(len(x), -1, *extents)
 
 
-def network(weights, groups, strides, dilations, pads, tail=()):
-    """A convolution and (operator, constants) behind it."""
+def network(weights, groups, strides, dilations, pads, tail=(), opset=20):
+    """A convolution and (operator, constants or attributes) behind it."""
     axes = weights.ndim - 2
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)]
     constants, name = {"w": weights}, "y"
     for k, (operator, *values) in enumerate(tail):
-        names = [f"c{k}_{n}" for n in range(len(values))]
-        constants |= dict(zip(names, values))
-        nodes.append(helper.make_node(operator, [name, *names], [name := f"t{k}"]))
-    float32 = onnx.TensorProto.FLOAT
+        attributes = values.pop() if values and isinstance(values[-1], dict) else {}
+        names = [f"c{k}_{n}" if value is not None else "" for n, value in enumerate(values)]
+        constants |= {key: value for key, value in zip(names, values) if key}
+        nodes.append(helper.make_node(operator, [name, *names], [name := f"t{k}"], **attributes))
+    number = helper.np_dtype_to_tensor_dtype(weights.dtype)
     graph = helper.make_graph(
         nodes,
         "convolution",
-        [helper.make_tensor_value_info("x", float32, [None] * (2 + axes))],
-        [helper.make_tensor_value_info(name, float32, None)],
+        [helper.make_tensor_value_info("x", number, [None] * (2 + axes))],
+        [helper.make_tensor_value_info(name, number, None)],
         [onnx.numpy_helper.from_array(value, key) for key, value in constants.items()],
     )
-    return nn.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]).SerializeToString(), "cpu")
+    return nn.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]).SerializeToString(), "cpu")
 
 
-def operands(case, seed=0):
+def operands(case, dtype=np.float32):
     images, channels, outputs, groups, extents, kernel, *window = CASES[case]
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(images, channels, *extents)).astype(np.float32)
-    weights = rng.normal(size=(outputs, channels // groups, *kernel)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(images, channels, *extents)).astype(dtype)
+    weights = rng.normal(size=(outputs, channels // groups, *kernel)).astype(dtype)
     return x, weights, groups, *window
 
 
-def assert_close(result, expected):
-    assert result.shape == expected.shape and result.dtype == np.float32
-    assert np.abs(result - expected).max() <= 1e-5 * np.abs(expected).max()
+def assert_close(result, expected, dtype=np.float32, sums=None):
+    """The bound of the error is relative to the sums, which functions behind them may have made smaller."""
+    assert result.shape == expected.shape and result.dtype == dtype
+    rounding = 1e-5 if dtype == np.float32 else 1e-13
+    assert np.abs(result - expected).max() <= rounding * np.abs(expected if sums is None else sums).max()
+
+
+def channels_last(x):
+    """The same numbers, with the channels as the fastest axis."""
+    return np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
 
 
 def check(case):
     x, weights, *window = operands(case)
     model = network(weights, *window)
     expected = convolved(x, weights, *window)
-    assert_close(iruka.asnumpy(model(x)), expected)
+    for images in (x, channels_last(x)):
+        result = iruka.asnumpy(model(images))
+        assert result.flags.c_contiguous
+        assert_close(result, expected)
     numbers = np.random.default_rng(1).normal(size=weights.shape[0]).astype(np.float32)
     bias = numbers.reshape(-1, *[1] * (x.ndim - 2))
     element = np.random.default_rng(2).normal(size=expected.shape).astype(np.float32)
@@ -149,8 +167,61 @@ def test_cases_on_older_processors(level):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_float64(case):
+    x, weights, *window = operands(case, np.float64)
+    expected = convolved(x, weights, *window)
+    model = network(weights, *window, [("Relu",)])
+    for images in (x, channels_last(x)):
+        assert_close(iruka.asnumpy(model(images)), np.maximum(expected, 0), np.float64)
+
+
+# Operators behind a convolution, and what they are of the sums.
+FUNCTIONS = {
+    "none": ([], lambda x: x),
+    "relu": ([("Relu",)], lambda x: np.maximum(x, 0)),
+    "leaky": ([("LeakyRelu", {"alpha": 0.3})], lambda x: np.where(x < 0, np.float32(0.3) * x, x)),
+    "clip": ([("Clip", np.float32(-0.5), np.float32(2))], lambda x: np.clip(x, -0.5, 2)),
+    "clip below": ([("Clip", np.float32(1))], lambda x: np.maximum(x, 1)),
+    "clip above": ([("Clip", None, np.float32(1))], lambda x: np.minimum(x, 1)),
+    "hard sigmoid": ([("HardSigmoid", {"alpha": 0.3, "beta": 0.4})], lambda x: np.clip(0.3 * x + 0.4, 0, 1)),
+    "hard swish": ([("HardSwish",)], lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
+}
+
+
+@pytest.mark.parametrize("case", ["3x3", "many outputs", "more steps than at once", "groups", "depthwise", "1x1"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_of_sums_are_a_part_of_the_convolution(function, case):
+    x, weights, *window = operands(case)
+    tail, formula = FUNCTIONS[function]
+    bias = np.random.default_rng(1).normal(size=(weights.shape[0], 1, 1)).astype(np.float32)
+    expected = convolved(x, weights, *window) + bias
+    model = network(weights, *window, [("Add", bias), *([*each] for each in tail)])
+    assert_close(iruka.asnumpy(model(x)), formula(expected), sums=expected)
+    assert len(model.report(x).rows) == 1
+    element = np.random.default_rng(2).normal(size=expected.shape).astype(np.float32)
+    model = network(weights, *window, [("Add", bias), ("Add", element), *([*each] for each in tail)])
+    assert_close(iruka.asnumpy(model(channels_last(x))), formula(expected + element), sums=expected)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_keep_nans(function):
+    x, weights, *window = operands("3x3")
+    x[:, :, 4, 4] = np.nan
+    expected = convolved(x, weights, *window)
+    result = iruka.asnumpy(network(weights, *window, [[*each] for each in FUNCTIONS[function][0]])(x))
+    np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
+
+
+def test_bounds_of_older_operator_sets():
+    x, weights, *window = operands("3x3")
+    model = network(weights, *window, [("Clip", {"min": -1.0, "max": 3.0})], opset=10)
+    sums = convolved(x, weights, *window)
+    assert_close(iruka.asnumpy(model(x)), np.clip(sums, -1, 3), sums=sums)
+
+
 def test_one_model_for_many_extents():
-    """Which form of loops is best depends on the extents, as do packed weights."""
+    """How a convolution is divided into blocks depends on the extents; packed weights do not."""
     rng = np.random.default_rng(4)
     weights = rng.normal(size=(24, 24, 3, 3)).astype(np.float32)
     window = 1, (1, 1), (1, 1), (1, 1, 1, 1)

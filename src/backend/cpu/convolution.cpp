@@ -78,10 +78,10 @@ Array packed_as(const Array& given, int64_t groups, int64_t bytes) {
 
 /// A row of pixels of a source, and what is copied of it: zeros stand for pixels outside of the row.
 struct RowCopy {
-  int64_t first, count;     ///< the place of the first pixel, and pixels
-  int64_t width;            ///< pixels of the row
-  int64_t pixel, channel;   ///< elements of the source from pixel to pixel and from channel to channel
-  int64_t channels, each;   ///< channels that are copied, and how often
+  int64_t first, count;    ///< the place of the first pixel, and pixels
+  int64_t width;           ///< pixels of the row
+  int64_t pixel, channel;  ///< elements of the source from pixel to pixel and from channel to channel
+  int64_t channels, each;  ///< channels that are copied, and how often
 };
 template <class T>
 void copy_row(const WindowLoops& loops, const RowCopy& copy, const T* row, T* to) {
@@ -208,8 +208,7 @@ class ConvolutionPlan {
     const int64_t pixels = rows_ * columns_;
     if (job_.out[0] == 1 && rows_ == job_.out[1] && columns_ == job_.out[2] && pixels < kFewestPixels)
       images_ = std::clamp<int64_t>(2 * kFewestPixels / pixels, 1, std::max<int64_t>(1, job_.images));
-    const int64_t blocks =
-        divided(planes, images_) * divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
+    const int64_t blocks = divided(planes, images_) * divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
     shares_ = is_depthwise_ ? 1 : std::clamp<int64_t>(divided(wanted, blocks), 1, std::ssize(ranges_));
   }
 
@@ -227,8 +226,8 @@ class ConvolutionPlan {
     const int64_t column = take(divided(job_.out[2], columns_)) * columns_;
     const int64_t row = take(divided(job_.out[1], rows_)) * rows_;
     const int64_t plane = take(job_.out[0]), group = take(groups_), image = number * images_;
-    return {image, std::min(images_, job_.images - image), group, plane, row, std::min(rows_, job_.out[1] - row),
-            column, std::min(columns_, job_.out[2] - column)};
+    return {image, std::min(images_, job_.images - image), group,  plane,
+            row,   std::min(rows_, job_.out[1] - row),     column, std::min(columns_, job_.out[2] - column)};
   }
 
   /// What a thread needs for a block.
@@ -240,8 +239,8 @@ class ConvolutionPlan {
     const int64_t sums = divided(block.pixels() * ranges_.back().vectors * lanes_ + kSpareSums, 16) * 16;
     const int64_t copy = is_copied_ ? divided(block.images * seen_size(rows_, columns_), 16) * 16 : 0;
     const int64_t places = block.pixels() + kSparePlaces;
-    auto* const memory = static_cast<T*>(scratch(static_cast<size_t>(sums + copy) * sizeof(T) +
-                                                 static_cast<size_t>(2 * places) * sizeof(int64_t)));
+    auto* const memory = static_cast<T*>(
+        scratch(static_cast<size_t>(sums + copy) * sizeof(T) + static_cast<size_t>(2 * places) * sizeof(int64_t)));
     auto* const numbers = reinterpret_cast<int64_t*>(memory + sums + copy);
     return {memory, memory + sums, numbers, numbers + places};
   }
@@ -275,8 +274,7 @@ class ConvolutionPlan {
                              std::ssize(ends),
                              memory.sums};
     const auto* weights = static_cast<const T*>(job_.weights);
-    if (is_depthwise_)
-      return loops_.convolve_channels({work, std::ssize(runs), job_.outputs, weights, result(0, 0)});
+    if (is_depthwise_) return loops_.convolve_channels({work, std::ssize(runs), job_.outputs, weights, result(0, 0)});
     const int64_t steps = channels_ * job_.kernel[0] * job_.kernel[1] * job_.kernel[2], count = std::ssize(ranges_);
     weights += block.group * steps * padded_outputs();
     for (int64_t k = 0; k < count; ++k) {
@@ -318,8 +316,8 @@ class ConvolutionPlan {
     int64_t *places = memory.places, *results = memory.results;
     for (int64_t image = 0; image < block.images; ++image) {
       for (int64_t r = row; r < row_end; ++r) {
-        int64_t place = image * image_size +
-                        (plane + begin(1, r, block.row) * line_ + begin(2, column, block.column)) * pixel_;
+        int64_t place =
+            image * image_size + (plane + begin(1, r, block.row) * line_ + begin(2, column, block.column)) * pixel_;
         const int64_t line = ((block.image + image) * job_.out[0] + block.plane) * job_.out[1] + r;
         int64_t to = (line * job_.out[2] + column) * job_.outputs;
         for (int64_t c = column; c < column_end; ++c, place += job_.stride[2] * pixel_, to += job_.outputs)
@@ -404,10 +402,10 @@ class ConvolutionPlan {
   const std::vector<OutputRange> ranges_;
   std::vector<T> bias_;
   std::vector<AxisPart> parts_[3];
-  bool is_copied_ = false;             ///< windows see a copy of the block's input, with margins
-  int64_t each_ = 1;                   ///< how often a channel is in the copy
-  int64_t pixel_ = 1;                  ///< elements from pixel to pixel of what windows see
-  int64_t line_ = 1, plane_ = 1;       ///< pixels from row to row, and from plane to plane, of the same
+  bool is_copied_ = false;                       ///< windows see a copy of the block's input, with margins
+  int64_t each_ = 1;                             ///< how often a channel is in the copy
+  int64_t pixel_ = 1;                            ///< elements from pixel to pixel of what windows see
+  int64_t line_ = 1, plane_ = 1;                 ///< pixels from row to row, and from plane to plane, of the same
   int64_t images_ = 1, rows_ = 1, columns_ = 1;  ///< of a block
   int64_t shares_ = 1;                           ///< blocks that share the outputs of the same pixels
 };

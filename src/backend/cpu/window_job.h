@@ -69,9 +69,9 @@ struct PoolColumn {
 /// The largest or the mean of what each window of a row sees.
 template <class T>
 struct PoolRow {
-  const T* source;    ///< the first row that the windows see
+  const T* source;  ///< the first row that the windows see
   int64_t planes, rows;
-  int64_t step[3];    ///< elements between neighbours of each axis
+  int64_t step[3];  ///< elements between neighbours of each axis
   int64_t channels, pixels;
   const PoolColumn<T>* columns;  ///< of each pixel
   bool is_mean;
@@ -92,10 +92,16 @@ struct WindowLoops {
   WindowLoopsOf<float> singles;
   WindowLoopsOf<double> doubles;
 };
-namespace baseline { extern const WindowLoops loops; }
+namespace baseline {
+extern const WindowLoops loops;
+}
 #if defined(__x86_64__)
-namespace avx2 { extern const WindowLoops loops; }
-namespace avx512 { extern const WindowLoops loops; }
+namespace avx2 {
+extern const WindowLoops loops;
+}
+namespace avx512 {
+extern const WindowLoops loops;
+}
 #endif
 
 }  // namespace iruka::cpu_backend

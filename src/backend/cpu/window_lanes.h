@@ -22,9 +22,8 @@ struct Number {
 /// Calls `use` with 0, 1... as types, so that what it indexes becomes registers.
 template <int kCount, class Use>
 IRUKA_WINDOW_INLINE void repeat(Use&& use) {
-  [&]<int... k>(std::integer_sequence<int, k...>) IRUKA_WINDOW_LAMBDA {
-    (use(Number<k>()), ...);
-  }(std::make_integer_sequence<int, kCount>());
+  [&]<int... k>(std::integer_sequence<int, k...>)
+      IRUKA_WINDOW_LAMBDA { (use(Number<k>()), ...); }(std::make_integer_sequence<int, kCount>());
 }
 
 template <class T, int kBytes>
@@ -105,8 +104,7 @@ struct Finish {
       const int64_t at = place + v.value * L::count;
       const bool is_whole = v.value + 1 < kVectors || rest == L::count;
       auto made = sum(v) + bias[v.value];
-      if (result.residual)
-        made += is_whole ? L::load(result.residual + at) : L::load_first(result.residual + at, rest);
+      if (result.residual) made += is_whole ? L::load(result.residual + at) : L::load_first(result.residual + at, rest);
       made = function_of<kFunction, L>(made, result);
       is_whole ? L::store(made, result.data + at) : L::store_first(made, result.data + at, rest);
     });
@@ -142,19 +140,18 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   if (chunk == 0) {
     repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { total[k.value] = Vector{}; });
   } else {
-    repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { total[k.value] = L::load(sums + k.value * L::count); });
+    repeat<kVectors * kPixels>([&](auto k)
+                                   IRUKA_WINDOW_LAMBDA { total[k.value] = L::load(sums + k.value * L::count); });
   }
   const T* begin[kPixels];
-  repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
-    begin[p.value] = block.source + block.places[first + p.value];
-  });
+  repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { begin[p.value] = block.source + block.places[first + p.value]; });
   const auto step = [&](int64_t at, const T* from) IRUKA_WINDOW_LAMBDA {
     Vector weight[kVectors];
     repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { weight[v.value] = L::load(from + v.value * L::count); });
     repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
       const Vector element = L::all(begin[p.value][at]);
-      repeat<kVectors>(
-          [&](auto v) IRUKA_WINDOW_LAMBDA { total[p.value * kVectors + v.value] += element * weight[v.value]; });
+      repeat<kVectors>([&](auto v)
+                           IRUKA_WINDOW_LAMBDA { total[p.value * kVectors + v.value] += element * weight[v.value]; });
     });
   };
   constexpr int kSteps = 4;
@@ -163,8 +160,7 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
     const int64_t end = at + block.runs[run].length;
     const T* weights = part.weights + block.runs[run].weights * (kVectors * L::count);
     for (; at + kSteps <= end; at += kSteps, weights += kSteps * kVectors * L::count)
-      repeat<kSteps>(
-          [&](auto k) IRUKA_WINDOW_LAMBDA { step(at + k.value, weights + k.value * kVectors * L::count); });
+      repeat<kSteps>([&](auto k) IRUKA_WINDOW_LAMBDA { step(at + k.value, weights + k.value * kVectors * L::count); });
     for (; at < end; ++at, weights += kVectors * L::count) step(at, weights);
   }
   using enum ConvolutionFunction;
@@ -209,9 +205,8 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
   using L = Lanes<T, kBytes>;
   using Vector = typename L::Vector;
   const T* begin[kChannelPixels];
-  repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
-    begin[p.value] = block.pixels.source + block.pixels.places[first + p.value];
-  });
+  repeat<kChannelPixels>(
+      [&](auto p) IRUKA_WINDOW_LAMBDA { begin[p.value] = block.pixels.source + block.pixels.places[first + p.value]; });
   for (; channel + L::count <= block.channels; channel += L::count) {
     Vector total[kChannelPixels];
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = Vector{}; });
@@ -219,8 +214,8 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
       const TapRun& run = block.pixels.runs[tap];
       const int64_t at = run.offset + channel;
       const Vector weight = L::load(block.weights + run.weights * block.channels + channel);
-      repeat<kChannelPixels>(
-          [&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
+      repeat<kChannelPixels>([&](auto p)
+                                 IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
     }
     WindowResult<T> result = block.result;
     result.data += channel, result.bias += channel;
@@ -339,7 +334,9 @@ void turn(const float* from, int64_t line, int64_t rows, int64_t columns, float*
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const WindowLoops loops{IRUKA_WINDOW_BYTES, turn, {convolve<float>, convolve<float>, pool<float>},
+const WindowLoops loops{IRUKA_WINDOW_BYTES,
+                        turn,
+                        {convolve<float>, convolve<float>, pool<float>},
                         {convolve<double>, convolve<double>, pool<double>}};
 // NOLINTEND(misc-definitions-in-headers)
 

@@ -310,8 +310,7 @@ class GraphWriter {
     how.set(Name::convolution_before, spatial(job_.before));
     how.set(Name::convolution_behind, spatial(job_.behind));
     how.finalize();
-    left_ = 1 + (job_.residual != nullptr) + (job_.bias != nullptr) +
-            (job_.function == ConvolutionFunction::relu);
+    left_ = 1 + (job_.residual != nullptr) + (job_.bias != nullptr) + (job_.function == ConvolutionFunction::relu);
     // A transposed convolution is the gradient of one whose input is its result.
     const bool is_back = job_.is_transposed;
     const int64_t rows = is_back ? job_.channels : job_.outputs, columns = is_back ? job_.outputs : job_.channels;
