@@ -2,6 +2,7 @@
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/convolution.h"
 #include "backend/cpu/cpu_device.h"
+#include "backend/cpu/dense_network.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/pooling.h"
@@ -11,6 +12,7 @@
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/cusolver.h"
 #include "core/convolutions.h"
+#include "core/dense_network.h"
 #include "core/fourier.h"
 #include "core/front_end.h"
 #include "core/linear_algebra.h"
@@ -56,6 +58,9 @@ const Implementations<Convolutions> Convolutions::implementations{
 
 const Implementations<Poolings> Poolings::implementations{
     "pooling", {[](Device&) -> Poolings& { return cpu_backend::cpu_poolings(); }, nullptr}};
+
+const Implementations<DenseNetworks> DenseNetworks::implementations{
+    "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};
 
 const Implementations<Turning> Turning::implementations{
     "turning matrices", {[](Device&) -> Turning& { return cpu_backend::cpu_turning(); }, nullptr}};

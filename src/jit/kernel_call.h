@@ -24,6 +24,9 @@ class KernelCall {
     launch_->prepare();
     launch_->run();
   }
+  /// Whether run() needs no compilation, which may else go on in the background while something else computes the same.
+  bool is_compiled() const { return launch_->is_compiled(); }
+  void compile_in_background() const { launch_->compile_in_background(); }
   /// The outputs of run(), in order; given outputs are handles on the same memory.
   std::vector<Array> take_outputs() {
     for (size_t k = input_count(); k < given_; ++k) made_outputs_.push_back(arguments_[k].array());

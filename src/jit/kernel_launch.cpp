@@ -429,15 +429,7 @@ int64_t KernelLaunch::unit_count() const {
 
 Specialisation& KernelLaunch::specialisation() const {
   if (found_) return *found_;
-  auto made = std::make_unique<Specialisation>();
-  made->device = &device_;
-  made->hash = signature_.hash();
-  made->signature = signature_.bytes();
-  made->generation = cache_generation();
-  const ErrorContext context = kernel_.error_context(&signature_);
-  made->program = build(device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), context);
-  kernel_.warnings.add(made->program->warnings(), context);
-  return *kernel_.table.insert(std::move(made));
+  return make_specialisation(kernel_, device_, signature_);
 }
 
 std::string KernelLaunch::source() const { return emit_kernel(kernel_.text, signature_); }

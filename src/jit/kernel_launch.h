@@ -78,6 +78,10 @@ class KernelLaunch {
     naming_kernel(kernel_.text.name, [this] { launch(); });
   }
 
+  /// Whether run() needs no compilation.
+  bool is_compiled() const { return kernel_.table.find(device_, signature_, signature_.hash()) != nullptr; }
+  void compile_in_background() const { make_in_background(kernel_, device_, signature_); }
+
   const Signature& signature() const { return signature_; }
   /// What ElementwiseKernel says for arguments like the launch's.
   std::string source() const;

@@ -163,6 +163,7 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   /// Whether the texts may name integer types of 8 or 16 bits.
   bool may_name_narrow_types = false;
   jit::SpecialisationTable table;
+  std::atomic<bool> is_made_in_background{false};  ///< a specialisation is, or could not be
   mutable jit::PendingWarnings warnings;
   std::shared_ptr<const jit::Includes> includes;  ///< null where the texts include nothing of the user's
 

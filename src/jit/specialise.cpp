@@ -58,16 +58,39 @@ void publish(Specialisation& specialisation, Variant variant) {
   specialisation.variants.store(specialisation.variant_lists.back().get(), std::memory_order_release);
 }
 
-/// A variant to compile. Holds its kernel alive.
+/// A variant to compile, or a specialisation. Holds its kernel alive.
 struct Job {
   std::shared_ptr<ElementwiseKernel::State> kernel;
-  Specialisation* specialisation;
+  Device* device;
+  Specialisation* specialisation;  ///< of the variant; null: it is to be made
   Signature signature;
   IntegerValues values;
   std::shared_ptr<std::atomic<bool>> cancelled =
       std::make_shared<std::atomic<bool>>(false);  ///< ends its compilers early
 
   void run() const {
+    if (specialisation)
+      make_variant();
+    else
+      make_first();
+  }
+
+  /// What keeps other threads from asking for the same.
+  std::atomic<bool>& pending() const {
+    return specialisation ? specialisation->variant_pending : kernel->is_made_in_background;
+  }
+
+ private:
+  void make_first() const {
+    try {
+      make_specialisation(*kernel, *device, signature);
+    } catch (...) {
+      return;  // a call that needs it says why
+    }
+    pending().store(false, std::memory_order_release);
+  }
+
+  void make_variant() const {
     try {
       const bool is_fixed = !values.empty();
       ProgramSource source = kernel->program_source(
@@ -81,7 +104,7 @@ struct Job {
     } catch (...) {
       // The generic program stays in use. The user did not request a variant, so this is not an error.
     }
-    specialisation->variant_pending.store(false, std::memory_order_release);
+    pending().store(false, std::memory_order_release);
   }
 
   std::shared_ptr<const Program> compile(const ProgramSource& source, KernelEvent::Kind kind) const {
@@ -148,8 +171,8 @@ class BackgroundCompiler {
   void after_fork() {
     new (&changed_) std::condition_variable;
     new (&idle_) std::condition_variable;
-    if (current_) current_->specialisation->variant_pending.store(false);
-    for (const Job& job : jobs_) job.specialisation->variant_pending.store(false);
+    if (current_) current_->pending().store(false);
+    for (const Job& job : jobs_) job.pending().store(false);
     current_.reset();
     jobs_.clear();
     running_ = is_busy_ = false;
@@ -238,8 +261,27 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
   if ((is_full && !wants_general) || find_variant(list, values)) return;
   const std::optional<IntegerValues> hot = add_heat(specialisation, values, is_full, nanoseconds);
   if (!hot || (hot->empty() && !wants_general) || specialisation.variant_pending.exchange(true)) return;
-  if (!BackgroundCompiler::instance().add({kernel.shared_from_this(), &specialisation, signature, *hot}))
+  if (!BackgroundCompiler::instance().add(
+          {kernel.shared_from_this(), specialisation.device, &specialisation, signature, *hot}))
     specialisation.variant_pending.store(false);
+}
+
+Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature) {
+  auto made = std::make_unique<Specialisation>();
+  made->device = &device;
+  made->hash = signature.hash();
+  made->signature = signature.bytes();
+  made->generation = cache_generation();
+  const ErrorContext context = kernel.error_context(&signature);
+  made->program = build(device, kernel.program_source(emit_kernel(kernel.text, signature), &signature), context);
+  kernel.warnings.add(made->program->warnings(), context);
+  return *kernel.table.insert(std::move(made));
+}
+
+void make_in_background(ElementwiseKernel::State& kernel, Device& device, const Signature& signature) {
+  if (kernel.is_made_in_background.exchange(true)) return;
+  if (!BackgroundCompiler::instance().add({kernel.shared_from_this(), &device, nullptr, signature, kNoValues}))
+    kernel.is_made_in_background.store(false);
 }
 
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice) {

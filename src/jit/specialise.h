@@ -16,6 +16,11 @@ struct Choice {
 /// The program for a call with `values` over `units`: the variant for them, or the generic one.
 Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units);
 
+/// The specialisation of a kernel for a signature, which is compiled or found on disk. Raises CompileError.
+Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature);
+/// Makes it in the background, unless the kernel does so already or has failed to.
+void make_in_background(ElementwiseKernel::State& kernel, Device& device, const Signature& signature);
+
 /// Adds `nanoseconds` of work done with `values`; once the same values were hot for long enough, a variant is compiled
 /// in the background and used from then on. So is the scalar path, if the gain of lanes is uncertain.
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,

@@ -5,8 +5,10 @@
 #include "core/precision.h"
 #include "iruka/nn.h"
 #include "jit/grammar.h"
+#include "jit/kernel_call.h"
 #include "nn/layered.h"
 #include "nn/layers.h"
+#include "nn/loop_perceptron.h"
 #include "nn/perceptron_text.h"
 #include "nn/point_function.h"
 #include "nn/points.h"
@@ -32,6 +34,7 @@ struct Perceptron::State {
   Array weights;                                       ///< packed, of a network that is one kernel
   std::vector<ElementwiseKernel> kernels;              ///< for packed and strided points, x's layout first
   mutable CallCache<Precision, TensorNetwork> tensor;  ///< of a network that is one kernel
+  std::shared_ptr<const LoopPerceptron> loops;         ///< run until the kernel is compiled; or null
   LayeredNetwork layered;
 
   const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
@@ -94,9 +97,14 @@ TensorNetwork tensor_network(const Perceptron::State& state, Precision precision
   return state.tensor.get(precision, [&] { return make_tensor_network(state); });
 }
 
+/// Until the kernel is compiled, loops that are compiled with the library compute the same bits.
 void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) {
   const PointCall call(state.plan, x, state.weights, y);
-  state.kernel(call.x.layout, call.y.layout).fill(call.arguments, call.options);
+  const ElementwiseKernel& kernel = state.kernel(call.x.layout, call.y.layout);
+  if (!state.loops) return kernel.fill(call.arguments, call.options);
+  jit::KernelCall launch(ElementwiseKernel::State::of(kernel), call.arguments, call.options);
+  if (launch.is_compiled() || !state.loops->run(x, y)) return launch.run();
+  launch.compile_in_background();
 }
 
 void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x, Array y) {
@@ -141,6 +149,8 @@ Perceptron::Perceptron(std::vector<DenseLayer> layers, const ActivationInput& in
   state->is_one_kernel = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
   if (state->is_one_kernel) {
     state->weights = pack_weights(state->layers, state->plan);
+    if (LoopPerceptron::fits(state->layers, state->plan))
+      state->loops = std::make_shared<const LoopPerceptron>(state->layers, state->plan);
     for (const PointLayout x : {PointLayout::packed, PointLayout::strided})
       for (const PointLayout y : {PointLayout::packed, PointLayout::strided})
         state->kernels.push_back(point_kernel(state->layers, state->plan, x, y));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/cpu/output_ranges.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/window_loops.h"
 #include "core/device.h"
@@ -25,22 +26,6 @@ constexpr int64_t kFewestPixels = 96, kMostPixels = 1536;
 constexpr int64_t kBlocksPerThread = 12, kAlone = 20'000;
 
 int64_t divided(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
-/// Outputs of a group that one call of the loops computes.
-struct OutputRange {
-  int64_t first, outputs, vectors;
-};
-
-/// As many vectors at once as registers hold.
-std::vector<OutputRange> ranges_of(int64_t outputs, int64_t lanes, int64_t most) {
-  const int64_t vectors = divided(outputs, lanes), blocks = divided(vectors, most);
-  std::vector<OutputRange> ranges;
-  for (int64_t block = 0; block < blocks; ++block) {
-    const int64_t first = vectors * block / blocks, end = vectors * (block + 1) / blocks;
-    ranges.push_back({first * lanes, std::min(end * lanes, outputs) - first * lanes, end - first});
-  }
-  return ranges;
-}
 
 bool is_depthwise(int64_t channels, int64_t groups) { return groups > 1 && channels == groups; }
 

@@ -20,7 +20,7 @@ template <class T>
 struct WindowResult {
   T* data;            ///< of the result
   const T* residual;  ///< added, at the same places; or null
-  const T* bias;      ///< added, a number for each output and lanes beyond the last
+  const T* bias;      ///< with which sums begin, a number for each output and lanes beyond the last
   ConvolutionFunction function;
   T numbers[2];  ///< of the function
 };

@@ -88,22 +88,18 @@ IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const W
 /// Finishes vectors of sums for `outputs` outputs, which may be fewer than they have lanes.
 template <int kVectors, ConvolutionFunction kFunction, class L, class T>
 struct Finish {
-  using Vector = typename L::Vector;
   const WindowResult<T> result;  // a copy, which no store can change
   const int64_t rest;            ///< outputs of the last vector
-  Vector bias[kVectors];
 
   IRUKA_WINDOW_INLINE Finish(const WindowResult<T>& to, int64_t outputs)
-      : result(to), rest(outputs - (kVectors - 1) * L::count) {
-    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { bias[v.value] = L::load(to.bias + v.value * L::count); });
-  }
+      : result(to), rest(outputs - (kVectors - 1) * L::count) {}
   /// The sums of a pixel whose results begin at `place`; `sum` gives a vector by its number.
   template <class Sum>
   IRUKA_WINDOW_INLINE void operator()(int64_t place, Sum&& sum) const {
     repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
       const int64_t at = place + v.value * L::count;
       const bool is_whole = v.value + 1 < kVectors || rest == L::count;
-      auto made = sum(v) + bias[v.value];
+      auto made = sum(v);
       if (result.residual) made += is_whole ? L::load(result.residual + at) : L::load_first(result.residual + at, rest);
       made = function_of<kFunction, L>(made, result);
       is_whole ? L::store(made, result.data + at) : L::store_first(made, result.data + at, rest);
@@ -138,7 +134,10 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   using Vector = typename L::Vector;
   Vector total[kVectors * kPixels];
   if (chunk == 0) {
-    repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { total[k.value] = Vector{}; });
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+      const Vector bias = L::load(part.result.bias + v.value * L::count);
+      repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value * kVectors + v.value] = bias; });
+    });
   } else {
     repeat<kVectors * kPixels>([&](auto k)
                                    IRUKA_WINDOW_LAMBDA { total[k.value] = L::load(sums + k.value * L::count); });
@@ -209,7 +208,8 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
       [&](auto p) IRUKA_WINDOW_LAMBDA { begin[p.value] = block.pixels.source + block.pixels.places[first + p.value]; });
   for (; channel + L::count <= block.channels; channel += L::count) {
     Vector total[kChannelPixels];
-    repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = Vector{}; });
+    const Vector bias = L::load(block.result.bias + channel);
+    repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = bias; });
     for (int64_t tap = 0; tap < block.taps; ++tap) {
       const TapRun& run = block.pixels.runs[tap];
       const int64_t at = run.offset + channel;
@@ -218,7 +218,7 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
                                  IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
     }
     WindowResult<T> result = block.result;
-    result.data += channel, result.bias += channel;
+    result.data += channel;
     if (result.residual) result.residual += channel;
     const Finish<1, kFunction, L, T> finish(result, L::count);
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {

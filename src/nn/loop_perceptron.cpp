@@ -1,0 +1,78 @@
+#include "nn/loop_perceptron.h"
+
+#include <optional>
+
+#include "core/device.h"
+#include "nn/points.h"
+
+namespace iruka::nn {
+namespace {
+
+/// The loops' function of an activation; nothing where they have none that gives the same bits as the kernel's.
+std::optional<DenseStep> step_of(const DenseLayer& layer) {
+  using Kind = Activation::Kind;
+  DenseStep step;
+  if (!layer.weight.valid() || layer.activations.size() > 1) return {};
+  if (layer.activations.empty()) return step;
+  const Activation& activation = layer.activations[0];
+  const bool is_one_slope = activation.kind == Kind::prelu && activation.weight.size() == 1;
+  if (activation.kind == Kind::relu) {
+    step.function = ConvolutionFunction::relu;
+  } else if (activation.kind == Kind::leaky_relu || is_one_slope) {
+    step.function = ConvolutionFunction::leaky_relu;
+    step.numbers[0] = is_one_slope ? activation.weight.item<double>() : activation.parameters.at(0);
+  } else {
+    return {};
+  }
+  return step;
+}
+
+/// The points of an array whose features lie along its last axis.
+struct Rows {
+  const Points points;
+  const int64_t packed;  ///< bytes from point to point, where points are packed
+
+  explicit Rows(const Array& x) : points(x, 1), packed(x.shape(x.ndim() - 1) * x.itemsize()) {}
+  DensePoints described() const {
+    const Array& view = points.view;
+    if (points.layout == PointLayout::packed) return {view.data(), 1, &points.count, &packed, points.stride};
+    return {view.data(), view.ndim(), view.shape().begin(), view.strides().begin(), points.stride};
+  }
+};
+
+bool is_aligned(const Array& x) {
+  bool fits = reinterpret_cast<uintptr_t>(x.data()) % static_cast<uintptr_t>(x.itemsize()) == 0;
+  for (const int64_t stride : x.strides()) fits &= stride % x.itemsize() == 0;
+  return fits;
+}
+
+}  // namespace
+
+bool LoopPerceptron::fits(const std::vector<DenseLayer>& layers, const Plan& plan) {
+  if (!plan.device->find_service<DenseNetworks>() || layers.empty()) return false;
+  for (const DenseLayer& layer : layers)
+    if (!step_of(layer)) return false;
+  return true;
+}
+
+LoopPerceptron::LoopPerceptron(const std::vector<DenseLayer>& layers, const Plan& plan) {
+  const DenseNetworks& loops = plan.device->service<DenseNetworks>();
+  for (const DenseLayer& layer : layers) {
+    DenseStep step = *step_of(layer);
+    weights_.push_back(loops.packed(layer.weight));
+    biases_.push_back(layer.bias.valid() ? layer.bias.copy() : Array());
+    step.inputs = layer.weight.shape(1), step.outputs = layer.weight.shape(0);
+    step.weights = weights_.back().data();
+    step.bias = layer.bias.valid() ? biases_.back().data() : nullptr;
+    steps_.push_back(step);
+  }
+}
+
+bool LoopPerceptron::run(const Array& x, const Array& y) const {
+  if (x.dtype() != y.dtype() || !is_aligned(x) || !is_aligned(y)) return false;
+  const Rows from(x), to(y);
+  x.device().service<DenseNetworks>().run({x.dtype(), steps_, from.described(), to.described(), from.points.count});
+  return true;
+}
+
+}  // namespace iruka::nn
