@@ -229,41 +229,64 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
   return channel;
 }
 
-/// Vectors of channels from `channel` on for one pixel.
-template <class T, int kBytes, bool kIsMean>
-IRUKA_WINDOW_INLINE int64_t pool_channels(const PoolRow<T>& row, const PoolColumn<T>& column, T* to, int64_t channel) {
+/// Vectors of channels from `channel` on for kPixels pixels whose windows are `step` elements apart.
+template <class T, int kBytes, bool kIsMean, int kPixels>
+IRUKA_WINDOW_INLINE int64_t pool_channels(const PoolRow<T>& row, const PoolColumn<T>& column, int64_t step, T* to,
+                                          int64_t channel) {
   using L = Lanes<T, kBytes>;
   using Vector = typename L::Vector;
   for (; channel + L::count <= row.channels; channel += L::count) {
     const T* const first = row.source + column.offset + channel;
-    Vector made = kIsMean ? Vector{} : L::load(first);
+    Vector made[kPixels];
+    repeat<kPixels>([&](auto p)
+                        IRUKA_WINDOW_LAMBDA { made[p.value] = kIsMean ? Vector{} : L::load(first + p.value * step); });
     for (int64_t a = 0; a < row.planes; ++a) {
       for (int64_t b = 0; b < row.rows; ++b) {
         const T* from = first + a * row.step[0] + b * row.step[1];
-        Vector sum{};  // of a row, so that sums of large windows stay exact
+        Vector sum[kPixels]{};  // of a row, so that sums of large windows stay exact
         for (int64_t c = 0; c < column.count; ++c, from += row.step[2]) {
-          const Vector value = L::load(from);
-          if constexpr (kIsMean)
-            sum += value;
-          else
-            made = value > made || value != value ? value : made;
+          repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+            const Vector value = L::load(from + p.value * step);
+            if constexpr (kIsMean)
+              sum[p.value] += value;
+            else
+              made[p.value] = value > made[p.value] || value != value ? value : made[p.value];
+          });
         }
-        if constexpr (kIsMean) made += sum;
+        if constexpr (kIsMean) repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { made[p.value] += sum[p.value]; });
       }
     }
-    L::store(kIsMean ? made / L::all(column.divisor) : made, to + channel);
+    repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+      const Vector result = kIsMean ? made[p.value] / L::all(column.divisor) : made[p.value];
+      L::store(result, to + p.value * row.channels + channel);
+    });
   }
   return channel;
 }
 
+template <class T, bool kIsMean, int kPixels>
+IRUKA_WINDOW_INLINE void pool_tile(const PoolRow<T>& row, const PoolColumn<T>& column, int64_t step, T* to) {
+  int64_t channel = pool_channels<T, IRUKA_WINDOW_BYTES, kIsMean, kPixels>(row, column, step, to, 0);
+  channel = pool_channels<T, 16, kIsMean, kPixels>(row, column, step, to, channel);
+  pool_channels<T, sizeof(T), kIsMean, kPixels>(row, column, step, to, channel);
+}
+
+/// Neighbours whose windows see as many columns are done together.
 template <class T, bool kIsMean>
 void pool_pixels(const PoolRow<T>& row) {
-  T* to = row.result;
-  for (int64_t pixel = 0; pixel < row.pixels; ++pixel, to += row.channels) {
+  constexpr int kTogether = 4;
+  for (int64_t pixel = 0; pixel < row.pixels;) {
     const PoolColumn<T>& column = row.columns[pixel];
-    int64_t channel = pool_channels<T, IRUKA_WINDOW_BYTES, kIsMean>(row, column, to, 0);
-    channel = pool_channels<T, 16, kIsMean>(row, column, to, channel);
-    pool_channels<T, sizeof(T), kIsMean>(row, column, to, channel);
+    T* const to = row.result + pixel * row.channels;
+    const int64_t step = pixel + 1 < row.pixels ? row.columns[pixel + 1].offset - column.offset : 0;
+    bool are_alike = pixel + kTogether <= row.pixels;
+    for (int64_t k = 1; are_alike && k < kTogether; ++k) {
+      const PoolColumn<T>& other = row.columns[pixel + k];
+      are_alike =
+          other.count == column.count && other.divisor == column.divisor && other.offset == column.offset + k * step;
+    }
+    are_alike ? pool_tile<T, kIsMean, kTogether>(row, column, step, to) : pool_tile<T, kIsMean, 1>(row, column, 0, to);
+    pixel += are_alike ? kTogether : 1;
   }
 }
 
