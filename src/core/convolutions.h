@@ -48,6 +48,8 @@ class Convolutions {
 
   /// Why the library cannot be used, and what to install; empty where it can.
   virtual const std::string& problem() = 0;
+  /// Whether convolve() may compute such convolutions.
+  virtual bool supports(Dtype dtype, bool is_transposed) const = 0;
   /// Whether channels as the fastest axis are faster.
   virtual bool prefers_channels_last(Dtype dtype, Precision precision) const = 0;
   /// The weights (outputs, channels / groups, ...) of a convolution that is not transposed, in an order of the

@@ -142,25 +142,32 @@ class ConvolutionPlan {
 
   std::vector<AxisPart> parts_of(size_t axis) const {
     std::vector<AxisPart> parts;
-    for (int64_t at = 0; at < job_.out[axis]; ++at) {
+    // The last window that ends inside of the input: those before it that begin inside have all taps.
+    const int64_t room = job_.in[axis] + job_.before[axis] - seen(axis, 1);
+    const int64_t last_whole = room < 0 ? -1 : std::min(room / job_.stride[axis], job_.out[axis] - 1);
+    for (int64_t at = 0; at < job_.out[axis];) {
       const int64_t begin = at * job_.stride[axis] - job_.before[axis], step = job_.dilation[axis];
       // The taps before `place`.
       const auto before = [&](int64_t place) {
         return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, job_.kernel[axis]);
       };
       const int64_t tap = before(0), tap_end = before(job_.in[axis]);
+      const int64_t count = begin >= 0 && at <= last_whole ? last_whole + 1 - at : 1;
       if (!parts.empty() && parts.back().tap == tap && parts.back().tap_end == tap_end)
-        ++parts.back().count;
+        parts.back().count += count;
       else
-        parts.push_back({at, 1, tap, tap_end});
+        parts.push_back({at, count, tap, tap_end});
+      at += count;
     }
     return parts;
   }
 
-  /// Whether so many windows reach into margins that blocks of whole windows, of a copy with margins, pay.
+  /// Whether so many windows reach into margins, or in so many ways, that blocks of whole windows, of a copy with
+  /// margins, pay.
   bool has_wide_margins() const {
     double share = 1;
     for (size_t axis = 0; axis < 3; ++axis) {
+      if (parts_[axis].size() > 3) return true;
       int64_t whole = 0;
       for (const AxisPart& part : parts_[axis])
         if (part.tap == 0 && part.tap_end == job_.kernel[axis]) whole += part.count;
@@ -398,22 +405,22 @@ class ConvolutionPlan {
 class CpuConvolutions final : public Convolutions {
  public:
   const std::string& problem() override { return problem_; }
+  bool supports(Dtype dtype, bool is_transposed) const override {
+    return !is_transposed && (dtype == Dtype::float32 || dtype == Dtype::float64);
+  }
   bool prefers_channels_last(Dtype, Precision) const override { return true; }
   bool applies(ConvolutionFunction) const override { return true; }
   bool takes_any_order() const override { return true; }
   Array packed(const Array& weights, int64_t groups) const override {
     const int64_t bytes = window_loops().bytes;
-    if (weights.dtype() == Dtype::float32) return packed_as<float>(weights, groups, bytes);
-    return weights.dtype() == Dtype::float64 ? packed_as<double>(weights, groups, bytes) : Array();
+    return weights.dtype() == Dtype::float32 ? packed_as<float>(weights, groups, bytes)
+                                             : packed_as<double>(weights, groups, bytes);
   }
   bool convolve(const Convolution& job) override {
-    if (job.is_transposed) return false;
     if (job.dtype == Dtype::float32)
       ConvolutionPlan<float>(job, window_loops(), thread_count()).run();
-    else if (job.dtype == Dtype::float64)
-      ConvolutionPlan<double>(job, window_loops(), thread_count()).run();
     else
-      return false;
+      ConvolutionPlan<double>(job, window_loops(), thread_count()).run();
     return true;
   }
 

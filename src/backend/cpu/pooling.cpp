@@ -13,6 +13,8 @@ namespace {
 
 /// Shorter loops are not shared between threads.
 constexpr int64_t kAlone = 20'000;
+/// Pixels of a row that are done at once.
+constexpr int64_t kMostColumns = 1024;
 
 /// The taps of a window along an axis that lie inside of the image.
 struct Taps {
@@ -31,25 +33,28 @@ Taps taps_of(const Pooling& job, size_t axis, int64_t at) {
   return {first, end, begin + first * step, before(job.in[axis] + job.behind[axis]) - before(-job.before[axis])};
 }
 
+/// Whether each window sees some element. Those that lie inside of the image do.
 bool has_elements(const Pooling& job) {
   for (size_t axis = 0; axis < 3; ++axis) {
-    for (int64_t at = 0; at < job.out[axis]; ++at) {
+    const int64_t reach = (job.kernel[axis] - 1) * job.dilation[axis];
+    const auto begin = [&](int64_t at) { return at * job.stride[axis] - job.before[axis]; };
+    for (int64_t at = 0; at < job.out[axis] && begin(at) < 0; ++at)
       if (taps_of(job, axis, at).count() <= 0) return false;
-    }
+    for (int64_t at = job.out[axis] - 1; at >= 0 && begin(at) + reach >= job.in[axis]; --at)
+      if (taps_of(job, axis, at).count() <= 0) return false;
   }
   return true;
 }
 
 /// Means over places of other axes are divided by all of them at once.
 template <class T>
-std::vector<PoolColumn<T>> columns_of(const Pooling& job, int64_t others) {
-  std::vector<PoolColumn<T>> columns;
-  for (int64_t at = 0; at < job.out[2]; ++at) {
+void find_columns(const Pooling& job, int64_t first, int64_t end, int64_t others, std::vector<PoolColumn<T>>& columns) {
+  columns.clear();
+  for (int64_t at = first; at < end; ++at) {
     const Taps taps = taps_of(job, 2, at);
     const int64_t counted = others * (job.counts_margins ? taps.with_margins : taps.count());
     columns.push_back({taps.place * job.channels, taps.count(), static_cast<T>(counted)});
   }
-  return columns;
 }
 
 template <class T>
@@ -57,27 +62,29 @@ void pool_rows(const Pooling& job) {
   const WindowLoopsOf<T>& loops = loops_of<T>(window_loops());
   const int64_t line = job.in[2] * job.channels, plane = job.in[1] * line;
   const auto counted = [&](const Taps& taps) { return job.counts_margins ? taps.with_margins : taps.count(); };
+  const int64_t parts = (job.out[2] + kMostColumns - 1) / kMostColumns;
   const auto pool = [&](int64_t begin, int64_t end) {
     std::vector<PoolColumn<T>> columns;
-    int64_t others = -1;
-    for (int64_t row = begin; row < end && !should_stop(); ++row) {
-      const int64_t image = row / (job.out[0] * job.out[1]);
+    std::pair<int64_t, int64_t> known{-1, -1};  // the part and the divisor of `columns`
+    for (int64_t unit = begin; unit < end && !should_stop(); ++unit) {
+      const int64_t row = unit / parts, part = unit % parts, image = row / (job.out[0] * job.out[1]);
       const Taps planes = taps_of(job, 0, row / job.out[1] % job.out[0]), rows = taps_of(job, 1, row % job.out[1]);
-      const int64_t now = counted(planes) * counted(rows);
-      if (std::exchange(others, now) != now) columns = columns_of<T>(job, now);
+      const std::pair wanted{part, counted(planes) * counted(rows)};
+      const int64_t first = part * kMostColumns, last = std::min(first + kMostColumns, job.out[2]);
+      if (std::exchange(known, wanted) != wanted) find_columns(job, first, last, wanted.second, columns);
       const auto* const x = static_cast<const T*>(job.x);
       loops.pool({x + (image * job.in[0] + planes.place) * plane + rows.place * line,
                   planes.count(),
                   rows.count(),
                   {job.dilation[0] * plane, job.dilation[1] * line, job.dilation[2] * job.channels},
                   job.channels,
-                  job.out[2],
+                  last - first,
                   columns.data(),
                   job.is_mean,
-                  static_cast<T*>(job.result) + row * job.out[2] * job.channels});
+                  static_cast<T*>(job.result) + (row * job.out[2] + first) * job.channels});
     }
   };
-  ThreadPool::instance().run(job.images * job.out[0] * job.out[1], 1, pool, {.alone = kAlone});
+  ThreadPool::instance().run(job.images * job.out[0] * job.out[1] * parts, 1, pool, {.alone = kAlone});
 }
 
 class CpuPoolings final : public Poolings {

@@ -446,6 +446,9 @@ class CudaConvolutions final : public Convolutions {
     });
   }
 
+  bool supports(Dtype dtype, bool) const override {
+    return dtype == Dtype::float32 || dtype == Dtype::float64 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+  }
   // Kernels for matrix units read channels as the fastest axis; those for strict float32 are faster without it.
   bool prefers_channels_last(Dtype dtype, Precision precision) const override {
     return dtype == Dtype::float16 || dtype == Dtype::bfloat16 ||

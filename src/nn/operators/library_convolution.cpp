@@ -19,10 +19,6 @@ bool is_exact(const Window& window) {
   return true;
 }
 
-bool is_supported(Dtype dtype) {
-  return dtype == Dtype::float32 || dtype == Dtype::float64 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
-}
-
 }  // namespace
 
 Convolutions* find_convolutions(Device& device) {
@@ -35,7 +31,9 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
                                           PreparedWeights* prepared) {
   Device& device = x.device();
   Convolutions* const library = find_convolutions(device);
-  if (!library || !is_supported(x.dtype()) || weights.dtype() != x.dtype() || &weights.device() != &device) return {};
+  if (!library || !library->supports(x.dtype(), is_transposed) || weights.dtype() != x.dtype() ||
+      &weights.device() != &device)
+    return {};
   const int64_t outputs = is_transposed ? weights.shape(1) * groups : weights.shape(0);
   const Dims shape = window.shape(x.shape(0), outputs, is_transposed ? window.in : window.out);
   if (x.size() == 0 || weights.size() == 0 || count(shape) == 0 || !is_exact(window)) return {};
