@@ -21,7 +21,7 @@ struct Convolution {
   Dtype dtype = Dtype::float32;  ///< float32, float64, float16 or bfloat16; the last two are summed as float32
   Precision precision = Precision::float32;
   bool is_transposed = false;
-  bool is_channels_last = false;  ///< the channels are the fastest axis in memory: of images, weights and results
+  bool is_channels_last = false;  ///< the channels are the fastest axis in memory: of results, images and weights
   bool are_images_channels_last = false;  ///< the same of the images
   int rank = 2;                           ///< spatial axes
   int64_t images = 0, groups = 1;
@@ -57,6 +57,10 @@ class Convolutions {
   virtual Array packed(const Array&, int64_t) const { return {}; }
   /// Whether convolve() has the function.
   virtual bool applies(ConvolutionFunction function) const = 0;
+  /// Whether the results of a convolution, of which the arrays are not known yet, have the channels last.
+  virtual bool gives_channels_last(const Convolution& convolution) const {
+    return prefers_channels_last(convolution.dtype, convolution.precision);
+  }
   /// Whether images may have another order of axes in memory than weights and results.
   virtual bool takes_any_order() const { return false; }
   /// Computes in the order of the device's other work. False where the library has nothing for such a convolution.

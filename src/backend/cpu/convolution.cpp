@@ -1,13 +1,14 @@
 // A convolution is divided into blocks: some rows of one image and group, for some of the outputs. Loops over vectors
 // of outputs (window_lanes.h) compute the pixels of a block whose windows have the same taps inside of the image; so
 // margins take no memory. Where that leaves too few pixels, or images are in C order, a block copies what it sees, with
-// margins. Depthwise convolutions follow vectors of channels instead.
+// margins. Depthwise convolutions follow vectors of channels instead, and those of few outputs vectors of pixels.
 #include "backend/cpu/convolution.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "backend/cpu/output_ranges.h"
+#include "backend/cpu/packed_weights.h"
+#include "backend/cpu/planar_convolution.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/window_loops.h"
 #include "core/device.h"
@@ -27,37 +28,20 @@ constexpr int64_t kBlocksPerThread = 12, kAlone = 20'000;
 
 int64_t divided(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-bool is_depthwise(int64_t channels, int64_t groups) { return groups > 1 && channels == groups; }
+bool is_depthwise(int64_t channels, int64_t outputs, int64_t groups) {
+  return groups > 1 && channels == groups && outputs == groups;
+}
 
-/// The weights of a depthwise convolution as (taps, outputs), of others as (groups, ranges, steps, vectors, lanes) with
-/// zeros for outputs beyond the last; a step is a tap and a channel of it.
+/// The weights of a depthwise convolution as (taps, outputs).
 template <class T>
-Array packed_as(const Array& given, int64_t groups, int64_t bytes) {
+Array packed_by_taps(const Array& given) {
   const Array weights = given.contiguous();
+  const int64_t outputs = weights.shape(0), taps = weights.size() / outputs;
+  const Array made = Array::empty({taps, outputs}, weights.dtype(), cpu());
   const auto* const from = static_cast<const T*>(weights.data());
-  const int64_t all = weights.shape(0), channels = weights.shape(1), outputs = all / groups;
-  const int64_t taps = channels == 0 || all == 0 ? 0 : weights.size() / (all * channels), steps = taps * channels;
-  if (is_depthwise(channels * groups, groups)) {
-    Array made = Array::empty({taps, all}, weights.dtype(), cpu());
-    auto* const to = static_cast<T*>(made.data());
-    for (int64_t output = 0; output < all; ++output)
-      for (int64_t tap = 0; tap < taps; ++tap) to[tap * all + output] = from[output * taps + tap];
-    return made;
-  }
-  const int64_t lanes = bytes / static_cast<int64_t>(sizeof(T));
-  const std::vector<OutputRange> ranges = ranges_of(outputs, lanes, most_vectors(bytes));
-  Array made = Array::empty({groups, steps, divided(outputs, lanes) * lanes}, weights.dtype(), cpu());
-  auto* to = static_cast<T*>(made.data());
-  for (int64_t group = 0; group < groups; ++group) {
-    for (const OutputRange& range : ranges) {
-      const int64_t width = range.vectors * lanes;
-      const T* const first = from + (group * outputs + range.first) * steps;
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t channel = 0; channel < channels; ++channel)
-          for (int64_t k = 0; k < width; ++k)
-            *to++ = k < range.outputs ? first[k * steps + channel * taps + tap] : T(0);
-    }
-  }
+  auto* const to = static_cast<T*>(made.data());
+  for (int64_t output = 0; output < outputs; ++output)
+    for (int64_t tap = 0; tap < taps; ++tap) to[tap * outputs + output] = from[output * taps + tap];
   return made;
 }
 
@@ -66,24 +50,24 @@ struct RowCopy {
   int64_t first, count;    ///< the place of the first pixel, and pixels
   int64_t width;           ///< pixels of the row
   int64_t pixel, channel;  ///< elements of the source from pixel to pixel and from channel to channel
-  int64_t channels, each;  ///< channels that are copied, and how often
+  int64_t channels;        ///< that are copied
 };
 template <class T>
 void copy_row(const WindowLoops& loops, const RowCopy& copy, const T* row, T* to) {
-  const int64_t size = copy.channels * copy.each;
+  const int64_t size = copy.channels;
   const int64_t before = std::clamp<int64_t>(-copy.first, 0, copy.count);
   const int64_t end = std::clamp(copy.width - copy.first, before, copy.count);
   std::fill_n(to, before * size, T(0));
   const T* const from = row + (copy.first + before) * copy.pixel;
   T* const inner = to + before * size;
-  if (copy.each == 1 && copy.channel == 1 && copy.channels == copy.pixel) {
+  if (copy.channel == 1 && size == copy.pixel) {
     std::copy_n(from, (end - before) * size, inner);
-  } else if (sizeof(T) == sizeof(float) && copy.each == 1 && copy.pixel == 1) {
+  } else if (sizeof(T) == sizeof(float) && copy.pixel == 1) {
     loops.turn(reinterpret_cast<const float*>(from), copy.channel, size, end - before, reinterpret_cast<float*>(inner),
                size);
   } else {
     for (int64_t channel = 0; channel < size; ++channel) {
-      const T* at = from + channel / copy.each * copy.channel;
+      const T* at = from + channel * copy.channel;
       for (int64_t q = 0; q < end - before; ++q, at += copy.pixel) inner[q * size + channel] = *at;
     }
   }
@@ -106,7 +90,7 @@ class ConvolutionPlan {
         loops_(loops_of<T>(loops)),
         channels_(job.channels / job.groups),
         outputs_(job.outputs / job.groups),
-        is_depthwise_(is_depthwise(job.channels, job.groups)),
+        is_depthwise_(is_depthwise(job.channels, job.outputs, job.groups)),
         groups_(is_depthwise_ ? 1 : job.groups),
         lanes_(loops.bytes / static_cast<int64_t>(sizeof(T))),
         ranges_(ranges_of(outputs_, lanes_, most_vectors(loops.bytes))),
@@ -114,9 +98,8 @@ class ConvolutionPlan {
     for (int64_t k = 0; job.bias && k < job.outputs; ++k)
       bias_[static_cast<size_t>(bias_place(k / outputs_) + k % outputs_)] = static_cast<const T*>(job.bias)[k];
     for (size_t axis = 0; axis < 3; ++axis) parts_[axis] = parts_of(axis);
-    is_copied_ = !job.are_images_channels_last || (is_depthwise_ && outputs_ > 1) || has_wide_margins();
-    each_ = is_depthwise_ && is_copied_ ? outputs_ : 1;
-    pixel_ = !is_copied_ ? job.channels : (is_depthwise_ ? job.channels : channels_) * each_;
+    is_copied_ = !job.are_images_channels_last || has_wide_margins();
+    pixel_ = is_copied_ && !is_depthwise_ ? channels_ : job.channels;
     choose_blocks(threads);
     line_ = is_copied_ ? seen(2, columns_) : job.in[2];
     plane_ = is_copied_ ? seen(1, rows_) * line_ : job.in[1] * line_;
@@ -367,8 +350,7 @@ class ConvolutionPlan {
                        job_.in[2],
                        is_last ? job_.channels : 1,
                        is_last ? 1 : in_size(),
-                       is_depthwise_ ? job_.channels : channels_,
-                       each_};
+                       is_depthwise_ ? job_.channels : channels_};
     for (int64_t image = 0; image < block.images; ++image, to += seen_size(rows_, columns_)) {
       for (int64_t a = 0; a < job_.kernel[0]; ++a) {
         const int64_t plane = block.plane * job_.stride[0] - job_.before[0] + a * job_.dilation[0];
@@ -395,7 +377,6 @@ class ConvolutionPlan {
   std::vector<T> bias_;
   std::vector<AxisPart> parts_[3];
   bool is_copied_ = false;                       ///< windows see a copy of the block's input, with margins
-  int64_t each_ = 1;                             ///< how often a channel is in the copy
   int64_t pixel_ = 1;                            ///< elements from pixel to pixel of what windows see
   int64_t line_ = 1, plane_ = 1;                 ///< pixels from row to row, and from plane to plane, of the same
   int64_t images_ = 1, rows_ = 1, columns_ = 1;  ///< of a block
@@ -412,12 +393,20 @@ class CpuConvolutions final : public Convolutions {
   bool applies(ConvolutionFunction) const override { return true; }
   bool takes_any_order() const override { return true; }
   Array packed(const Array& weights, int64_t groups) const override {
-    const int64_t bytes = window_loops().bytes;
-    return weights.dtype() == Dtype::float32 ? packed_as<float>(weights, groups, bytes)
-                                             : packed_as<double>(weights, groups, bytes);
+    const int64_t outputs = weights.shape(0), channels = weights.shape(1);
+    const int64_t lanes = window_loops().bytes / weights.itemsize();
+    if (weights.size() == 0 || is_planar(outputs / groups, channels, groups, lanes)) return weights.contiguous();
+    if (!is_depthwise(channels * groups, outputs, groups)) return packed_by_outputs(weights, groups);
+    return weights.dtype() == Dtype::float32 ? packed_by_taps<float>(weights) : packed_by_taps<double>(weights);
+  }
+  bool gives_channels_last(const Convolution& job) const override {
+    return !is_planar(job.outputs / job.groups, job.channels / job.groups, job.groups,
+                      window_loops().bytes / itemsize(job.dtype));
   }
   bool convolve(const Convolution& job) override {
-    if (job.dtype == Dtype::float32)
+    if (!gives_channels_last(job))
+      convolve_planar(job);
+    else if (job.dtype == Dtype::float32)
       ConvolutionPlan<float>(job, window_loops(), thread_count()).run();
     else
       ConvolutionPlan<double>(job, window_loops(), thread_count()).run();

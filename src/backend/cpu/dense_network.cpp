@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cpu/convolution.h"
-#include "backend/cpu/output_ranges.h"
+#include "backend/cpu/packed_weights.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/window_loops.h"
 #include "core/once.h"
@@ -161,9 +160,7 @@ class DensePlan {
 
 class CpuDenseNetworks final : public DenseNetworks {
  public:
-  Array packed(const Array& weights) const override {
-    return cpu_convolutions().packed(weights.reshape({weights.shape(0), weights.shape(1), 1}), 1);
-  }
+  Array packed(const Array& weights) const override { return packed_by_outputs(weights, 1); }
   void run(const DenseNetwork& network) override {
     network.dtype == Dtype::float32 ? DensePlan<float>(network).run() : DensePlan<double>(network).run();
   }

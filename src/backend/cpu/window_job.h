@@ -60,6 +60,21 @@ struct ChannelBlock {
   WindowResult<T> result;
 };
 
+/// A row of pixels of few outputs: vectors of neighbouring pixels.
+template <class T>
+struct PlanarRow {
+  const T* source;         ///< what the first pixel's window sees, with room for a vector behind the last pixel
+  const int64_t* offsets;  ///< of the elements of a window: of each step
+  int64_t steps, pixels, outputs;
+  const T* weights;  ///< (outputs, steps)
+  const T* bias;     ///< with which sums begin: of each output
+  T* result;
+  const T* residual;  ///< added, at the same places; or null
+  int64_t output;     ///< elements from output to output of the result
+  ConvolutionFunction function;
+  T numbers[2];  ///< of the function
+};
+
 /// The columns of a row that a window sees.
 template <class T>
 struct PoolColumn {
@@ -83,6 +98,7 @@ template <class T>
 struct WindowLoopsOf {
   void (*convolve)(const PixelBlock<T>&, const OutputBlock<T>&);
   void (*convolve_channels)(const ChannelBlock<T>&);
+  void (*convolve_planar)(const PlanarRow<T>&);
   void (*pool)(const PoolRow<T>&);
 };
 struct WindowLoops {

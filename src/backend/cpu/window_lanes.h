@@ -72,10 +72,10 @@ constexpr int pixels_at_once(int vectors) {
 constexpr int kChannelPixels = 8;
 
 template <ConvolutionFunction kFunction, class L, class T>
-IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const WindowResult<T>& result) {
+IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const T (&numbers)[2]) {
   using enum ConvolutionFunction;
   using Vector = typename L::Vector;
-  const Vector zero{}, one = L::all(T(1)), a = L::all(result.numbers[0]), b = L::all(result.numbers[1]);
+  const Vector zero{}, one = L::all(T(1)), a = L::all(numbers[0]), b = L::all(numbers[1]);
   if constexpr (kFunction == relu) return L::at_least(x, zero);
   if constexpr (kFunction == clip) return L::at_most(L::at_least(x, a), b);
   if constexpr (kFunction == leaky_relu) return x < zero ? a * x : x;
@@ -101,7 +101,7 @@ struct Finish {
       const bool is_whole = v.value + 1 < kVectors || rest == L::count;
       auto made = sum(v);
       if (result.residual) made += is_whole ? L::load(result.residual + at) : L::load_first(result.residual + at, rest);
-      made = function_of<kFunction, L>(made, result);
+      made = function_of<kFunction, L>(made, result.numbers);
       is_whole ? L::store(made, result.data + at) : L::store_first(made, result.data + at, rest);
     });
   }
@@ -227,6 +227,65 @@ IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int6
     });
   }
   return channel;
+}
+
+/// kVectors vectors of pixels from `pixel` on, for kOutputs outputs from `output` on. `rest`: pixels of the last
+/// vector.
+template <ConvolutionFunction kFunction, int kOutputs, int kVectors, class L, class T>
+IRUKA_WINDOW_INLINE void convolve_planar_tile(const PlanarRow<T>& row, int64_t output, int64_t pixel, int64_t rest) {
+  using Vector = typename L::Vector;
+  Vector total[kOutputs * kVectors];
+  const T* weights[kOutputs];
+  repeat<kOutputs>([&](auto o) IRUKA_WINDOW_LAMBDA {
+    weights[o.value] = row.weights + (output + o.value) * row.steps;
+    const Vector bias = L::all(row.bias[output + o.value]);
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { total[o.value * kVectors + v.value] = bias; });
+  });
+  const T* const source = row.source + pixel;
+  for (int64_t step = 0; step < row.steps; ++step) {
+    const T* const from = source + row.offsets[step];
+    Vector x[kVectors];
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { x[v.value] = L::load(from + v.value * L::count); });
+    repeat<kOutputs>([&](auto o) IRUKA_WINDOW_LAMBDA {
+      const Vector weight = L::all(weights[o.value][step]);
+      repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { total[o.value * kVectors + v.value] += x[v.value] * weight; });
+    });
+  }
+  repeat<kOutputs>([&](auto o) IRUKA_WINDOW_LAMBDA {
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+      const int64_t at = (output + o.value) * row.output + pixel + v.value * L::count;
+      const bool is_whole = v.value + 1 < kVectors || rest == L::count;
+      Vector made = total[o.value * kVectors + v.value];
+      if (row.residual) made += is_whole ? L::load(row.residual + at) : L::load_first(row.residual + at, rest);
+      made = function_of<kFunction, L>(made, row.numbers);
+      is_whole ? L::store(made, row.result + at) : L::store_first(made, row.result + at, rest);
+    });
+  });
+}
+
+/// All pixels of a row for kOutputs outputs.
+template <ConvolutionFunction kFunction, int kOutputs, class T>
+void convolve_planar_outputs(const PlanarRow<T>& row, int64_t output) {
+  using L = Lanes<T, IRUKA_WINDOW_BYTES>;
+  constexpr int kMost = IRUKA_WINDOW_REGISTERS >= 32 || kOutputs == 1 ? 4 : 2;
+  int64_t pixel = 0;
+  for (; pixel + kMost * L::count <= row.pixels; pixel += kMost * L::count)
+    convolve_planar_tile<kFunction, kOutputs, kMost, L>(row, output, pixel, L::count);
+  const int64_t left = row.pixels - pixel, vectors = (left + L::count - 1) / L::count;
+  repeat<kMost>([&](auto v) IRUKA_WINDOW_LAMBDA {
+    if (vectors == v.value + 1)
+      convolve_planar_tile<kFunction, kOutputs, v.value + 1, L>(row, output, pixel, left - v.value * L::count);
+  });
+}
+
+template <class T>
+void convolve_planar(const PlanarRow<T>& row) {
+  with_function(row.function, [&](auto function) IRUKA_WINDOW_LAMBDA {
+    constexpr auto kFunction = static_cast<ConvolutionFunction>(function.value);
+    int64_t output = 0;
+    for (; output + 4 <= row.outputs; output += 4) convolve_planar_outputs<kFunction, 4>(row, output);
+    for (; output < row.outputs; ++output) convolve_planar_outputs<kFunction, 1>(row, output);
+  });
 }
 
 /// Vectors of channels from `channel` on for kPixels pixels whose windows are `step` elements apart.
@@ -359,8 +418,8 @@ void turn(const float* from, int64_t line, int64_t rows, int64_t columns, float*
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
 const WindowLoops loops{IRUKA_WINDOW_BYTES,
                         turn,
-                        {convolve<float>, convolve<float>, pool<float>},
-                        {convolve<double>, convolve<double>, pool<double>}};
+                        {convolve<float>, convolve<float>, convolve_planar<float>, pool<float>},
+                        {convolve<double>, convolve<double>, convolve_planar<double>, pool<double>}};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_WINDOW_TARGET

@@ -44,25 +44,27 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
 
   Convolution job;
   job.dtype = x.dtype(), job.precision = thread_precision(), job.is_transposed = is_transposed, job.rank = window.rank;
-  job.is_channels_last = library->prefers_channels_last(job.dtype, job.precision);
-  const auto ordered = [&](const Array& array) {
-    return !array.valid() ? array : job.is_channels_last ? as_channels_last(array) : array.contiguous();
-  };
-  const auto prepare = [&] {
-    const Array packed = is_transposed ? Array() : library->packed(weights, groups);
-    return packed.valid() ? packed : ordered(weights);
-  };
-  const Array factors = prepared ? prepared->get(job.precision, prepare) : prepare();
-  job.are_images_channels_last =
-      job.is_channels_last && (!library->takes_any_order() || is_taken_channels_last(x) || x.shape(1) == 1);
-  const Array images = job.are_images_channels_last ? as_channels_last(x) : x.contiguous(), added = ordered(residual);
-  const Array numbers = bias.valid() ? bias.contiguous() : bias;
-  const Array result =
-      job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
   job.images = x.shape(0), job.groups = groups, job.channels = x.shape(1), job.outputs = outputs;
   job.in = window.in, job.out = window.out, job.kernel = window.kernel;
   job.stride = window.stride, job.dilation = window.dilation;
   job.before = window.before, job.behind = window.behind;
+  job.is_channels_last = library->gives_channels_last(job);
+  const bool is_one_channel = x.shape(1) == 1;  // which is in both orders
+  job.are_images_channels_last = library->takes_any_order()
+                                     ? is_taken_channels_last(x) || (is_one_channel && job.is_channels_last)
+                                     : job.is_channels_last;
+  const auto ordered = [](const Array& array, bool is_channels_last) {
+    return !array.valid() ? array : is_channels_last ? as_channels_last(array) : array.contiguous();
+  };
+  const auto prepare = [&] {
+    const Array packed = is_transposed ? Array() : library->packed(weights, groups);
+    return packed.valid() ? packed : ordered(weights, job.is_channels_last);
+  };
+  const Array factors = prepared ? prepared->get(job.precision, prepare) : prepare();
+  const Array images = ordered(x, job.are_images_channels_last), added = ordered(residual, job.is_channels_last);
+  const Array numbers = bias.valid() ? bias.contiguous() : bias;
+  const Array result =
+      job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
   job.x = images.data(), job.weights = factors.data(), job.result = result.data();
   job.bias = numbers.valid() ? numbers.data() : nullptr;
   job.residual = added.valid() ? added.data() : nullptr;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "iruka/array.h"
+
 namespace iruka::cpu_backend {
 
 /// Outputs of a group that one call of the loops computes.
@@ -22,5 +24,9 @@ inline std::vector<OutputRange> ranges_of(int64_t outputs, int64_t lanes, int64_
   }
   return ranges;
 }
+
+/// Weights (outputs, channels / groups, ...) of float32 or float64 as (groups, ranges, steps, vectors, lanes) with
+/// zeros for outputs beyond the last; a step is a place of the kernel and a channel of it.
+Array packed_by_outputs(const Array& weights, int64_t groups);
 
 }  // namespace iruka::cpu_backend
