@@ -1,7 +1,7 @@
 """Reading and writing pictures: JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM, in the CPU's memory.
 
-A picture is an array (height, width, channels) or, in grey, (height, width). Decoding has no device argument: the result
-is copied to the default device.
+A picture is an array (height, width, channels) or, in grey, (height, width). Decoding has no device argument: the
+result is copied to the default device.
 
 The functions that read share these arguments:
 
@@ -17,8 +17,8 @@ at_least: (height, width): a JPEG is decoded at 1/8, 1/4 or 1/2 of its size, in 
 out: a C-contiguous array in the CPU's memory, of Iruka or NumPy, of the picture's shape and dtype, which is filled and
     returned.
 
-They raise OSError for a file that cannot be read, and ValueError for one that is no picture, is damaged or cut short, or
-holds more than max_pixels; the message names the file, the format and the reason.
+They raise OSError for a file that cannot be read, and ValueError for one that is no picture, is damaged or cut short,
+or holds more than max_pixels; the message names the file, the format and the reason.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def imwrite(
     """Writes a picture to a path, of which no half file is ever left, or to an open binary file.
 
     format: as in imencode; by default that of the path's extension, or of the open file's name. quality, 1 to 100, is
-    JPEG's and lossy WebP's; compression, 0 to 9, is PNG's and TIFF's; lossless is WebP's. Raises OSError for a file that
-    cannot be written, and otherwise what imencode raises.
+    JPEG's and lossy WebP's; compression, 0 to 9, is PNG's and TIFF's; lossless is WebP's. Raises OSError for a file
+    that cannot be written, and otherwise what imencode raises.
     """
     if format is None and not hasattr(target, "write"):
         return _codecs.imwrite(os.fsencode(target), picture, quality, compression, lossless)

@@ -24,11 +24,13 @@ struct Header {
   int orientation = 1;            ///< EXIF's, 1 to 8
 };
 
+struct Codec;
+
 /// One file being decoded. It refers to the file's bytes.
 class Decoder {
  public:
   /// `where` is the prefix of every error message: "imdecode", or "imread: 'photo.jpg'".
-  Decoder(Bytes bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+  Decoder(const Codec& codec, Bytes bytes, const std::string& where) : codec_(codec), bytes_(bytes), where_(where) {}
   virtual ~Decoder() = default;
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -47,8 +49,25 @@ class Decoder {
 
  protected:
   std::string size_text() const { return std::to_string(bytes_.size()); }
+  /// The byte at `offset`, or the integer of two or four bytes, least significant byte first.
+  uint32_t u8(uint64_t offset) const;
+  uint32_t u16(uint64_t offset) const { return u8(offset) | u8(offset + 1) << 8; }
+  uint32_t u32(uint64_t offset) const { return u16(offset) | u16(offset + 2) << 16; }
 
-  Bytes bytes_;
+  /// Raises ValueError: "damaged BMP: " and the reason.
+  [[noreturn]] void raise_damaged(const std::string& reason) const;
+  /// Raises ValueError: "this BMP has " and what cannot be decoded.
+  [[noreturn]] void raise_unsupported(const std::string& what) const;
+  /// Raises ValueError: "truncated BMP: its 20 bytes end " and where.
+  [[noreturn]] void raise_truncated(const std::string& place) const;
+  [[noreturn]] void raise_truncated_in_row(int64_t y) const;
+  /// Raises ValueError where the file has fewer bytes than its pixels take at least.
+  void check_bytes(uint64_t needed) const;
+  /// Raises ValueError for a header without pixels.
+  void check_sides(int64_t height, int64_t width) const;
+
+  const Codec& codec_;
+  const Bytes bytes_;
   const std::string where_;
   Header header_;
 };
@@ -88,7 +107,7 @@ std::unique_ptr<Decoder> open_as(Bytes bytes, const std::string& where) {
 /// The registry.
 std::span<const Codec* const> codecs();
 
-extern const Codec jpeg_codec, png_codec;
+extern const Codec jpeg_codec, png_codec, webp_codec, tiff_codec, bmp_codec, gif_codec, pnm_codec;
 
 inline bool starts_with(Bytes bytes, std::string_view signature) {
   return bytes.size() >= signature.size() &&

@@ -29,7 +29,7 @@ using iruka::image::imread;
 using iruka::image::imwrite;
 using iruka::test::error_of;
 
-const std::string kFormats = "'jpeg', 'jpg', 'jpe', 'jfif' or 'png'";
+const std::string kFormats = "'jpeg', 'jpg', 'jpe', 'jfif', 'png', 'webp', 'tiff' or 'tif'";
 
 template <class T>
 Array random_picture(const Dims& shape, unsigned seed) {
@@ -186,10 +186,10 @@ TEST_F(Files, ErrorsNameTheFileAndTheReason) {
   EXPECT_EQ(error_of<iruka::ValueError>([&] { imwrite(path("a.txt"), picture); }),
             "imwrite: '" + path("a.txt") + "': the format must be " + kFormats + ", not 'txt'");
   EXPECT_EQ(error_of<iruka::ValueError>([&] { imwrite(path("a"), picture); }),
-            "imwrite: '" + path("a") + "': the name must end in .jpeg, .jpg, .jpe, .jfif or .png");
+            "imwrite: '" + path("a") + "': the name must end in .jpeg, .jpg, .jpe, .jfif, .png, .webp, .tiff or .tif");
   std::ofstream(path("text.png")) << "no picture";
   EXPECT_EQ(error_of<iruka::ValueError>([&] { imread(path("text.png")); }),
-            "imread: '" + path("text.png") + "': no JPEG or PNG (10 bytes)");
+            "imread: '" + path("text.png") + "': no JPEG, PNG, WebP, TIFF, BMP, GIF or PNM (10 bytes)");
   EXPECT_EQ(names(), (std::vector<std::string>{"folder.png", "text.png"}));
 }
 

@@ -88,7 +88,7 @@ J_COLOR_SPACE color_space(Color color) {
 
 class JpegDecoder final : public Decoder {
  public:
-  JpegDecoder(Bytes bytes, const std::string& where) : Decoder(bytes, where) {
+  JpegDecoder(Bytes bytes, const std::string& where) : Decoder(jpeg_codec, bytes, where) {
     use_error_manager(error_);
     info_.err = &error_;
     try {
@@ -110,10 +110,7 @@ class JpegDecoder final : public Decoder {
     for (int c = 0; c < info_.num_components; ++c) {
       blocks += static_cast<uint64_t>(info_.comp_info[c].width_in_blocks) * info_.comp_info[c].height_in_blocks;
     }
-    if (blocks / 8 <= bytes_.size()) return;
-    throw ValueError(where_ + ": truncated JPEG: " + size_text() + " bytes cannot hold the " +
-                     std::to_string(info_.image_width) + " x " + std::to_string(info_.image_height) +
-                     " pixels that the header promises");
+    check_bytes(blocks / 8);
   }
 
   PixelFormat row_format(PixelFormat wanted) const override {

@@ -56,7 +56,7 @@ int orientation_of(Bytes file) {
 
 class PngDecoder final : public Decoder {
  public:
-  PngDecoder(Bytes bytes, const std::string& where) : Decoder(bytes, where) {
+  PngDecoder(Bytes bytes, const std::string& where) : Decoder(png_codec, bytes, where) {
     try {
       read_header();
     } catch (...) {
@@ -68,10 +68,7 @@ class PngDecoder final : public Decoder {
 
   void check_plausible() const override {
     uint64_t raw = static_cast<uint64_t>(png_get_rowbytes(png_, info_)) * static_cast<uint64_t>(header_.height);
-    if (raw / kMaxExpansion <= bytes_.size()) return;
-    throw ValueError(where_ + ": truncated PNG: " + size_text() + " bytes cannot hold the " +
-                     std::to_string(header_.width) + " x " + std::to_string(header_.height) +
-                     " pixels that the header promises");
+    check_bytes(raw / kMaxExpansion);
   }
 
   void decode(RowTarget& rows) override {
