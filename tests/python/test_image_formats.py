@@ -1,6 +1,7 @@
 """Every format that iruka.image reads and writes, against Pillow, OpenCV and tifffile."""
 
 import io
+import pathlib
 import struct
 
 import numpy as np
@@ -399,3 +400,18 @@ def test_formats_that_are_only_read():
         image.imencode("tiff", smooth(3, 3).astype(float))
     with pytest.raises(ValueError, match="a side may have 16383 pixels at most"):
         image.imencode("webp", np.zeros((1, 16384, 3), np.uint8))
+
+
+PHOTOGRAPHS = sorted(pathlib.Path(__file__).resolve().parents[3].joinpath("shared/data/dali").glob("*/*.jpg"))
+
+
+@pytest.mark.skipif(not PHOTOGRAPHS, reason="the sample pictures are not here")
+def test_sample_photographs_are_pillows_and_opencvs():
+    pictures = image.imread_batch(PHOTOGRAPHS)
+    for path, picture in zip(PHOTOGRAPHS, pictures):
+        data = path.read_bytes()
+        assert image.peek(path).shape == picture.shape
+        agree(
+            iruka.asnumpy(picture), np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")), 1
+        )
+        agree(iruka.asnumpy(picture), cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)[..., ::-1], 1)

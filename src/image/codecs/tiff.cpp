@@ -16,6 +16,8 @@
 namespace iruka::image {
 namespace {
 
+using namespace std::string_view_literals;
+
 /// The only compressions that are read; libtiff has more, which few files use. A byte gives `expansion` bytes at most;
 /// 0 stands for no bound.
 struct Compression {
@@ -445,8 +447,8 @@ constexpr Encoder kEncoder{encode_tiff, kDtypes, true, INT32_MAX};
 
 /// Both byte orders, with offsets of 32 bits and of 64.
 bool probe(Bytes bytes) {
-  for (std::string_view signature : {"II*\0", "MM\0*", "II+\0", "MM\0+"}) {
-    if (starts_with(bytes, {signature.data(), 4})) return true;
+  for (std::string_view signature : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
+    if (starts_with(bytes, signature)) return true;
   }
   return false;
 }

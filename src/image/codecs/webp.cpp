@@ -12,6 +12,8 @@
 namespace iruka::image {
 namespace {
 
+using namespace std::string_view_literals;
+
 /// A chunk's contents, without its header of a name and a size.
 struct Chunk {
   std::string_view name;
@@ -30,7 +32,7 @@ class WebpDecoder final : public Decoder {
       if (chunk.name == "VP8X") read_canvas(chunk.data, alpha);
       if (chunk.name == "ANMF" && frame_.size() == bytes_.size()) read_frame(chunk.data);
       if (chunk.name == "EXIF") {
-        const size_t prefix = starts_with(chunk.data, {"Exif\0\0", 6}) ? 6 : 0;
+        const size_t prefix = starts_with(chunk.data, "Exif\0\0"sv) ? 6 : 0;
         header_.orientation = exif_orientation(chunk.data.subspan(prefix));
       }
       at += 8 + (chunk.data.size() + 1) / 2 * 2;
