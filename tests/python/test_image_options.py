@@ -245,7 +245,11 @@ def test_a_batch_has_each_files_own_error(tmp_path):
 
 
 def test_a_large_batch_is_the_same_as_one_by_one():
-    files = [pillow(smooth(20 + k, 30), "jpeg" if k % 2 else "png") for k in range(60)]
+    exif = Image.Exif()
+    files = []
+    for k in range(60):
+        exif[0x0112] = k % 8 + 1
+        files.append(pillow(smooth(20 + k, 30), "jpeg" if k % 2 else "png", exif=exif))
     for got, data in zip(image.imdecode_batch(files), files):
         np.testing.assert_array_equal(iruka.asnumpy(got), decoded(data))
 

@@ -329,7 +329,12 @@ class TiffDecoder final : public Decoder {
   void convert_row(const uint8_t* row, uint8_t* to, int64_t y) {
     const int64_t width = header_.width;
     if (by_libtiff_) {
-      for (int64_t x = 0; x < width; ++x) std::copy_n(row + 4 * x, 3, to + 3 * x);
+      auto* pixels = reinterpret_cast<const uint32_t*>(row);
+      for (int64_t x = 0; x < width; ++x, to += 3) {
+        to[0] = TIFFGetR(pixels[x]);
+        to[1] = TIFFGetG(pixels[x]);
+        to[2] = TIFFGetB(pixels[x]);
+      }
     } else if (is_palette_) {
       indices_.resize(static_cast<size_t>(width));
       unpack_small(row, indices_.data(), 1);
