@@ -4,8 +4,10 @@ import io
 import struct
 
 import numpy as np
-import tifffile
+import pytest
 from PIL import Image
+
+tifffile = pytest.importorskip("tifffile")
 
 
 def smooth(height, width, channels=3, dtype=np.uint8):
