@@ -30,20 +30,27 @@ struct Palette {
 
   /// Writes the colours of `width` indices as `to_color`, which is color(); false where one is not below `count`.
   bool look_up(const uint8_t* indices, uint8_t* to, int64_t width, Color to_color) const {
-    const int channels = channel_count(to_color);
-    const bool alpha = to_color == Color::gray_alpha || to_color == Color::rgba;
-    int largest = 0;
-    for (int64_t x = 0; x < width; ++x, to += channels) {
-      const Entry& entry = entries[indices[x]];
-      largest = std::max<int>(largest, indices[x]);
-      to[0] = entry.red;
-      if (channels >= 3) {
-        to[1] = entry.green;
-        to[2] = entry.blue;
-      }
-      if (alpha) to[channels - 1] = entry.alpha;
+    if (width > 0 && *std::max_element(indices, indices + width) >= count) return false;
+    switch (to_color) {
+      case Color::gray: write<1>(indices, to, width, [](const Entry& e) { return std::array{e.red}; }); break;
+      case Color::gray_alpha:
+        write<2>(indices, to, width, [](const Entry& e) { return std::array{e.red, e.alpha}; });
+        break;
+      case Color::rgb:
+        write<3>(indices, to, width, [](const Entry& e) { return std::array{e.red, e.green, e.blue}; });
+        break;
+      default: write<4>(indices, to, width, [](const Entry& e) { return std::array{e.red, e.green, e.blue, e.alpha}; });
     }
-    return largest < count;
+    return true;
+  }
+
+ private:
+  template <size_t channels, class Pixel>
+  void write(const uint8_t* indices, uint8_t* to, int64_t width, Pixel pixel) const {
+    for (int64_t x = 0; x < width; ++x, to += channels) {
+      const std::array<uint8_t, channels> samples = pixel(entries[indices[x]]);
+      std::copy(samples.begin(), samples.end(), to);
+    }
   }
 };
 

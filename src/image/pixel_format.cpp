@@ -112,6 +112,19 @@ void widen(uint8_t* samples, int64_t count) {
   }
 }
 
+template <int bits>
+void unpack(const uint8_t* from, int scale, uint8_t* to, int64_t count) {
+  constexpr int per_byte = 8 / bits, mask = (1 << bits) - 1;
+  auto sample = [&](int byte, int64_t i) {
+    return static_cast<uint8_t>((byte >> (8 - bits - i * bits) & mask) * scale);
+  };
+  const int64_t whole = count / per_byte;
+  for (int64_t k = 0; k < whole; ++k, to += per_byte) {
+    for (int i = 0; i < per_byte; ++i) to[i] = sample(from[k], i);
+  }
+  for (int64_t i = 0; i < count % per_byte; ++i) to[i] = sample(from[whole], i);
+}
+
 template <class T>
 void divide_row(T* samples, int channels, int64_t width) {
   for (int64_t x = 0; x < width; ++x, samples += channels) {
@@ -146,6 +159,15 @@ void RowConverter::operator()(uint8_t* from, uint8_t* to, int64_t width) const {
     convert_colors_(from, to, width);
   } else {
     std::memcpy(to, from, static_cast<size_t>(width * to_.bytes()));
+  }
+}
+
+void unpack_samples(const uint8_t* from, int bits, int scale, uint8_t* to, int64_t count) {
+  switch (bits) {
+    case 1: return unpack<1>(from, scale, to, count);
+    case 2: return unpack<2>(from, scale, to, count);
+    case 4: return unpack<4>(from, scale, to, count);
+    default: return unpack<8>(from, scale, to, count);
   }
 }
 

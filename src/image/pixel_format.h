@@ -49,6 +49,9 @@ class RowConverter {
   void (*convert_colors_)(const void* from, void* to, int64_t width) = nullptr;  ///< null where colours stay
 };
 
+/// `count` packed samples of 1, 2, 4 or 8 bits, the first in the highest bits, as bytes that are multiplied by `scale`.
+void unpack_samples(const uint8_t* from, int bits, int scale, uint8_t* to, int64_t count);
+
 /// Undoes the multiplication of colours by alpha, which is each pixel's last sample; for uint8 and uint16.
 void divide_by_alpha(uint8_t* row, PixelFormat format, int64_t width);
 

@@ -302,6 +302,10 @@ def test_subsampled_ycbcr_is_libtiffs():
 def test_tiff_details():
     bits = tiff_of_tags({256: 4, 257: 1, 258: 2, 262: 1, 277: 1, 278: 1}, b"\x1b")
     agree(decoded(bits, "unchanged"), np.array([[0, 85, 170, 255]]))
+    colors = tiff_of_tags(
+        {256: 3, 257: 2, 258: (4, 4, 4), 262: 2, 277: 3, 278: 2}, bytes.fromhex("1234567890fedcba9870")
+    )
+    agree(decoded(colors), 17 * np.array([[[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[15, 14, 13], [12, 11, 10], [9, 8, 7]]]))
     white = tiff_of_tags({256: 4, 257: 1, 258: 4, 262: 0, 277: 1, 278: 1}, b"\x01\xef")
     agree(decoded(white, "unchanged"), np.array([[255, 238, 17, 0]]))
     premultiplied = tiff_of_tags(

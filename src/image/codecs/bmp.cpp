@@ -68,7 +68,7 @@ class BmpDecoder final : public Decoder {
       const uint8_t* from = bytes_.data() + pixels_ + stored * row_bytes_;
       uint8_t* to = rows.begin(y);
       if (bits_ <= 8) {
-        for (int64_t x = 0; x < width; ++x) indices[static_cast<size_t>(x)] = index(from, x);
+        unpack_samples(from, bits_, 1, indices.data(), width);
         look_up(indices, to, y);
       } else if (bits_ == 24) {
         for (int64_t x = 0; x < width; ++x, from += 3, to += 3) std::reverse_copy(from, from + 3, to);
@@ -126,11 +126,6 @@ class BmpDecoder final : public Decoder {
       palette_.entries[static_cast<size_t>(i)] = {static_cast<uint8_t>(u8(at + 2)), static_cast<uint8_t>(u8(at + 1)),
                                                   static_cast<uint8_t>(u8(at))};
     }
-  }
-
-  uint8_t index(const uint8_t* row, int64_t x) const {
-    const int64_t bit = x * bits_;
-    return static_cast<uint8_t>(row[bit / 8] >> (8 - bits_ - bit % 8) & ((1 << bits_) - 1));
   }
 
   void look_up(const std::vector<uint8_t>& indices, uint8_t* to, int64_t y) const {

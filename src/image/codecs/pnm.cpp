@@ -56,7 +56,8 @@ class PnmDecoder final : public Decoder {
       if (is_text_) {
         read_text_row(to);
       } else if (is_bitmap_) {
-        unpack_bits(row(y), to);
+        unpack_samples(row(y), 1, 255, to, samples_);
+        for (int64_t x = 0; x < samples_; ++x) to[x] = static_cast<uint8_t>(~to[x]);  // a bit of 1 is black
       } else if (header_.format.dtype == Dtype::uint8) {
         std::memcpy(to, row(y), static_cast<size_t>(samples_));
         scale<uint8_t>(to);
@@ -157,10 +158,6 @@ class PnmDecoder final : public Decoder {
       }
       samples[i] = static_cast<T>((samples[i] * full + maximum_ / 2) / maximum_);
     }
-  }
-
-  void unpack_bits(const uint8_t* from, uint8_t* to) const {
-    for (int64_t x = 0; x < samples_; ++x) to[x] = from[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
   }
 
   void read_text_row(uint8_t* to) {

@@ -337,12 +337,12 @@ class TiffDecoder final : public Decoder {
       }
     } else if (is_palette_) {
       indices_.resize(static_cast<size_t>(width));
-      unpack_small(row, indices_.data(), 1);
+      gather_small(row, indices_.data(), 1);
       if (!palette_.look_up(indices_.data(), to, width, stored_color_)) raise_damaged("an index outside the palette");
     } else if (bits_ < 8) {
-      unpack_small(row, to, 255 / ((1 << bits_) - 1));
+      gather_small(row, to, 255 / ((1 << bits_) - 1));
     } else {
-      gather(row, to);
+      gather(row, plane_bytes(), static_cast<size_t>(bits_ / 8), to);
     }
     if (zero_is_white_) invert(to);
     if (divide_by_alpha_) divide_by_alpha(to, {stored_color_, header_.format.dtype}, width);
@@ -350,19 +350,17 @@ class TiffDecoder final : public Decoder {
   }
 
   /// Samples of 1 to 8 bits, scaled.
-  void unpack_small(const uint8_t* row, uint8_t* to, int scale) const {
-    const int step = apart_ ? 1 : samples_, mask = (1 << bits_) - 1;
-    for (int c = 0; c < channels_; ++c) {
-      const uint8_t* from = apart_ ? row + c * plane_bytes() : row;
-      int64_t bit = apart_ ? 0 : c * bits_;
-      for (int64_t x = 0; x < header_.width; ++x, bit += step * bits_) {
-        to[x * channels_ + c] = static_cast<uint8_t>((from[bit / 8] >> (8 - bits_ - bit % 8) & mask) * scale);
-      }
+  void gather_small(const uint8_t* row, uint8_t* to, int scale) {
+    const int64_t count = header_.width * (apart_ ? 1 : samples_);
+    unpacked_.resize(static_cast<size_t>(count * planes()));
+    for (int plane = 0; plane < planes(); ++plane) {
+      unpack_samples(row + plane * plane_bytes(), bits_, scale, unpacked_.data() + plane * count, count);
     }
+    gather(unpacked_.data(), count, 1, to);
   }
 
-  void gather(const uint8_t* row, uint8_t* to) const {
-    const auto size = static_cast<size_t>(bits_ / 8);
+  /// The samples of `size` bytes that make a pixel, from one plane or several.
+  void gather(const uint8_t* row, int64_t plane, size_t size, uint8_t* to) const {
     if (!apart_ && samples_ == channels_) {
       std::memcpy(to, row, size * static_cast<size_t>(header_.width * channels_));
       return;
@@ -370,7 +368,7 @@ class TiffDecoder final : public Decoder {
     const size_t step = size * static_cast<size_t>(apart_ ? 1 : samples_);
     const size_t pixel = size * static_cast<size_t>(channels_);
     for (int c = 0; c < channels_; ++c) {
-      const uint8_t* from = apart_ ? row + c * plane_bytes() : row + static_cast<size_t>(c) * size;
+      const uint8_t* from = apart_ ? row + c * plane : row + static_cast<size_t>(c) * size;
       uint8_t* target = to + static_cast<size_t>(c) * size;
       for (int64_t x = 0; x < header_.width; ++x, from += step, target += pixel) std::memcpy(target, from, size);
     }
@@ -412,7 +410,7 @@ class TiffDecoder final : public Decoder {
   int64_t unit_rows_ = 1;  ///< of a strip or tile
   int64_t band_rows_ = 1;  ///< that are in memory at once
   Palette palette_;
-  std::vector<uint8_t> indices_;
+  std::vector<uint8_t> indices_, unpacked_;
 };
 
 std::vector<uint8_t> encode_tiff(const Pixels& pixels, const EncodeOptions& options, const std::string& where) {
