@@ -9,7 +9,7 @@ from PIL import Image
 
 import image_files
 import iruka
-from image_files import pillow, smooth
+from image_files import pillow, smooth, tiff
 from iruka import image
 
 FILES = image_files.small_files()
@@ -39,6 +39,22 @@ def test_a_region_is_the_cropped_picture(name):
         ]:
             got = decoded(FILES[name], mode, roi=(y, x, h, w))
             np.testing.assert_array_equal(got, whole[y : y + h, x : x + w])
+
+
+@pytest.mark.parametrize("options", [{"tile": (16, 32)}, {"rowsperstrip": 7}, {"rowsperstrip": 70}], ids=str)
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_regions_read_few_tiles_and_strips(options, compression):
+    random = np.random.default_rng(0)
+    picture = random.integers(0, 65536, (70, 90, 3)).astype(np.uint16)
+    together = tiff(picture, photometric="rgb", compression=compression, **options)
+    planes = np.ascontiguousarray(picture.transpose(2, 0, 1))
+    apart = tiff(planes, photometric="rgb", planarconfig="separate", compression=compression, **options)
+    for data in (together, apart):
+        for _ in range(30):
+            h, w = random.integers(1, 71), random.integers(1, 91)
+            y, x = random.integers(0, 71 - h), random.integers(0, 91 - w)
+            got = decoded(data, "unchanged", roi=(y, x, h, w))
+            np.testing.assert_array_equal(got, picture[y : y + h, x : x + w])
 
 
 def jpegs():
