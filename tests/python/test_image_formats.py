@@ -283,6 +283,17 @@ def test_tiffs_of_jpeg(mode, size):
     agree(decoded(data), by_pillow(data), 2)
 
 
+def test_flat_tiffs_of_each_compression_are_not_taken_for_truncated():
+    """A byte gives as many pixels as each compression can; white pages are in use."""
+    page = np.full((2000, 3000, 3), 255, np.uint8)
+    for compression in ("packbits", "tiff_lzw", "tiff_adobe_deflate", "zstd", "jpeg"):
+        assert decoded(pillow(page, "tiff", compression=compression)).min() == 255
+    for compression in ("group3", "group4"):
+        assert decoded(pillow(page, "tiff", "1", compression=compression)).min() == 255
+    for format in ("png", "webp", "jpeg", "gif"):
+        assert decoded(pillow(page, format)).min() == 255
+
+
 def test_subsampled_ycbcr_is_libtiffs():
     """Two by two pixels share their chroma; libtiff's unfiltered chroma is the reference's too."""
     luma = np.arange(64).reshape(8, 8) * 3 + 20
