@@ -24,6 +24,12 @@ NOTICES = [
     "sleef.txt",
     "libpng.txt",
     "libjpeg-turbo.txt",
+    "libwebp.txt",
+    "libtiff.txt",
+    "giflib.txt",
+    "lerc.txt",
+    "libdeflate.txt",
+    "liblzma.txt",
     "zlib.txt",
     "zstd.txt",
     "openblas.txt",
@@ -41,6 +47,9 @@ x = iruka.asarray(numpy.arange(1000, dtype=numpy.float32))
 got = iruka.asnumpy(k(x, iruka.zeros_like(x)))
 assert (got == numpy.arange(1000, dtype=numpy.float32) + 1).all(), got
 assert float((iruka.ones((9, 9)) @ iruka.ones((9, 9)))[0, 0]) == 9 and float(iruka.linalg.det(iruka.eye(3))) == 1
+for format in ("jpeg", "png", "webp", "tiff"):
+    picture = iruka.image.imdecode(iruka.image.imencode(format, numpy.full((5, 7, 3), 200, "uint8")))
+    assert picture.shape == (5, 7, 3) and abs(iruka.asnumpy(picture).astype(int) - 200).max() < 3, format
 loaded = [line.split()[-1] for line in open("/proc/self/maps") if ".so" in line]
 assert not any("libLLVM" in name or "libclang" in name for name in loaded)
 print(iruka.__file__)

@@ -38,7 +38,7 @@ make_module() {
   # shellcheck disable=SC2086
   g++ -shared ${3:-} -o "$1/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
     "$objects"/*.o "$2" work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
-    work/lib/libz.so.1 -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib'
+    work/lib/libwebp.so.7 work/lib/libtiff.so.6 work/lib/libgif.so.7 work/lib/libz.so.1 -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib'
 }
 
 build() {

@@ -1,16 +1,20 @@
 """Writes tests/cpp/image_references.inc and the seeds of the picture fuzzers with Pillow.
 
-Each reference is a small JPEG and the pixels that Pillow decodes from it. Run it from anywhere; needs NumPy and Pillow.
-The files it wrote are committed, so that the C++ tests need neither.
+Each reference is a small JPEG and the pixels that Pillow decodes from it. Run it from anywhere; needs NumPy, Pillow and
+tifffile. The files it wrote are committed, so that the C++ tests need none of them.
 """
 
 import io
 import pathlib
+import sys
 
 import numpy as np
 from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/python"))
+import image_files  # noqa: E402
+
 WIDTH, HEIGHT = 25, 18  # no multiple of a block
 
 
@@ -89,6 +93,13 @@ def write_seeds(files):
     )
     rgb.quantize(4).save(folder / "png/p2.png", bits=2)
     rgb.quantize(16).save(folder / "png/transparent_palette.png", transparency=3, bits=4)
+    kinds = {"webp": "webp", "gif": "gif", "bmp": "bmp", "tif": "tiff"}
+    for name, data in image_files.small_files().items():
+        ending = name.split(".")[1]
+        if ending in ("jpg", "png"):
+            continue
+        (folder / kinds.get(ending, "pnm")).mkdir(exist_ok=True)
+        (folder / kinds.get(ending, "pnm") / name).write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 
 #include "buffer_bytes.h"
 #include "convert.h"
+#include "image/codec.h"
+#include "image/file.h"
 #include "interop.h"
 #include "iruka/device.h"
 
@@ -11,21 +13,41 @@ namespace iruka::python {
 
 namespace {
 
-image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
-  image::DecodeOptions options;
-  if (mode == "rgb") {
-    options.mode = image::ColorMode::rgb;
-  } else if (mode == "gray" || mode == "grey") {
-    options.mode = image::ColorMode::gray;
-  } else if (mode == "rgba") {
-    options.mode = image::ColorMode::rgba;
-  } else if (mode == "unchanged") {
-    options.mode = image::ColorMode::unchanged;
-  } else {
-    throw ValueError("mode must be 'rgb', 'gray', 'rgba' or 'unchanged', not '" + mode + "'");
+image::ColorMode to_mode(nb::handle object) {
+  static constexpr std::pair<std::string_view, image::ColorMode> kModes[] = {
+      {"rgb", image::ColorMode::rgb},
+      {"bgr", image::ColorMode::bgr},
+      {"gray", image::ColorMode::gray},
+      {"grey", image::ColorMode::gray},
+      {"rgba", image::ColorMode::rgba},
+      {"ycbcr", image::ColorMode::ycbcr},
+      {"unchanged", image::ColorMode::unchanged}};
+  const std::string given = to_text(object, "mode");
+  std::string mode = given;
+  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (auto& [name, value] : kModes) {
+    if (mode == name) return value;
   }
-  if (!max_pixels.is_none()) options.max_pixels = to_int64(max_pixels, "max_pixels");
-  options.apply_orientation = apply_orientation;
+  throw ValueError("mode must be 'rgb', 'bgr', 'gray', 'rgba', 'ycbcr' or 'unchanged', not '" + given + "'");
+}
+
+/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least).
+image::DecodeOptions decode_options(const nb::tuple& given) {
+  image::DecodeOptions options;
+  options.mode = to_mode(given[0]);
+  if (!given[1].is_none()) options.max_pixels = to_int64(given[1], "max_pixels");
+  options.apply_orientation = nb::cast<bool>(given[2]);
+  options.dtype = to_optional_dtype(given[3]);
+  if (!given[4].is_none()) {
+    const Dims roi = to_dims(given[4], "roi");
+    if (roi.size() != 4) throw ValueError("roi must be (y, x, height, width), not " + to_string(roi));
+    options.region = {roi[0], roi[1], roi[2], roi[3]};
+  }
+  if (!given[5].is_none()) {
+    const Dims size = to_dims(given[5], "at_least");
+    if (size.size() != 2) throw ValueError("at_least must be (height, width), not " + to_string(size));
+    options.at_least = {size[0], size[1]};
+  }
   return options;
 }
 
@@ -40,42 +62,121 @@ Array picture_of(nb::handle object) {
   return without_gil([&] { return picture.to_device(cpu()); });
 }
 
+std::optional<Array> target_of(nb::handle out) {
+  std::optional<Array> target = given_output(out);
+  if (!target && !out.is_none()) throw TypeError("out must be an array, not " + describe(out.type()));
+  return target;
+}
+
+/// Decodes into `out`, or into a new array if it is None.
+nb::object decode(nb::handle data, const std::string& where, const nb::tuple& given, nb::handle out) {
+  const image::DecodeOptions options = decode_options(given);
+  const BufferBytes bytes(data);
+  const std::optional<Array> target = target_of(out);
+  Array picture = without_gil([&] {
+    Array decoded = image::decode(bytes.span(), options, where, target ? &*target : nullptr);
+    return target ? decoded : decoded.to_device(default_device());
+  });
+  return target ? nb::borrow(out) : to_python(std::move(picture));
+}
+
+nb::object read(const nb::bytes& path, const nb::tuple& given, nb::handle out) {
+  const image::DecodeOptions options = decode_options(given);
+  const std::string name = file_name(path);
+  const std::optional<Array> target = target_of(out);
+  Array picture = without_gil([&] {
+    if (!target) return image::imread(name, options).to_device(default_device());
+    image::imread_into(*target, name, options);
+    return *target;
+  });
+  return target ? nb::borrow(out) : to_python(std::move(picture));
+}
+
+nb::tuple info_tuple(const image::PictureInfo& info) {
+  return nb::make_tuple(info.format, from_dims(info.shape), dtype_object(info.dtype), info.orientation);
+}
+
+/// The Python exception that `error` would be.
+nb::object exception_object(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    set_python_error();
+  }
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return nb::steal(value);
+}
+
+/// Pictures, and exceptions in place of those that cannot be decoded.
+nb::list batch_list(std::vector<image::BatchItem> items) {
+  without_gil([&] {
+    for (image::BatchItem& item : items) {
+      if (!item.error) item.picture = item.picture.to_device(default_device());
+    }
+    return 0;
+  });
+  nb::list list;
+  for (image::BatchItem& item : items) {
+    list.append(item.error ? exception_object(item.error) : to_python(std::move(item.picture)));
+  }
+  return list;
+}
+
+nb::list decode_batch(const nb::list& sources, const nb::tuple& given) {
+  const image::DecodeOptions options = decode_options(given);
+  std::vector<std::unique_ptr<BufferBytes>> buffers;
+  std::vector<std::span<const uint8_t>> files;
+  for (nb::handle source : sources) {
+    buffers.push_back(std::make_unique<BufferBytes>(source));
+    files.push_back(buffers.back()->span());
+  }
+  return batch_list(without_gil([&] { return image::imdecode_batch(files, options); }));
+}
+
+nb::list read_batch(const nb::list& paths, const nb::tuple& given) {
+  const image::DecodeOptions options = decode_options(given);
+  std::vector<std::string> names;
+  for (nb::handle path : paths) names.push_back(file_name(nb::cast<nb::bytes>(path)));
+  return batch_list(without_gil([&] { return image::imread_batch(names, options); }));
+}
+
 }  // namespace
 
 void bind_image(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_image", "Codecs; iruka.image gives them defaults.");
-  module.def(
-      "imdecode",
-      [](nb::handle data, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
-        image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-        const BufferBytes bytes(data);
-        GilRelease release;
-        return image::imdecode(bytes.span(), options).to_device(default_device());
-      },
-      nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
-  module.def(
-      "imread",
-      [](nb::bytes path, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
-        image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-        std::string name = file_name(path);
-        GilRelease release;
-        return image::imread(name, options).to_device(default_device());
-      },
-      nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
-  module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {
+  module.def("decode", &decode, nb::arg("data"), nb::arg("where"), nb::arg("options"), nb::arg("out").none());
+  module.def("read", &read, nb::arg("path"), nb::arg("options"), nb::arg("out").none());
+  module.def("decode_batch", &decode_batch, nb::arg("sources"), nb::arg("options"));
+  module.def("read_batch", &read_batch, nb::arg("paths"), nb::arg("options"));
+  module.def("peek", [](nb::handle data, const std::string& where) {
+    const BufferBytes bytes(data);
+    return info_tuple(without_gil([&] { return image::peek(bytes.span(), where); }));
+  });
+  module.def("peek_file", [](const nb::bytes& path) {
+    const std::string name = file_name(path);
+    return info_tuple(without_gil([&] { return image::peek_file(name); }));
+  });
+  module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression, bool lossless) {
     Array picture = picture_of(object);
-    std::vector<uint8_t> encoded;
-    {
-      GilRelease release;
-      encoded = image::imencode(format, picture, {quality, compression});
-    }
+    const std::vector<uint8_t> encoded =
+        without_gil([&] { return image::imencode(format, picture, {quality, compression, lossless}); });
     return nb::bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
   });
-  module.def("imwrite", [](nb::bytes path, nb::handle object, int quality, int compression) {
+  module.def("imwrite", [](const nb::bytes& path, nb::handle object, int quality, int compression, bool lossless) {
     Array picture = picture_of(object);
-    std::string name = file_name(path);
+    const std::string name = file_name(path);
     GilRelease release;
-    image::imwrite(name, picture, {quality, compression});
+    image::imwrite(name, picture, {quality, compression, lossless});
+  });
+  module.def("write_bytes", [](const nb::bytes& path, const nb::bytes& data) {
+    const std::string name = file_name(path);
+    const BufferBytes bytes(data);
+    GilRelease release;
+    image::write_file("imwrite", name, bytes.span());
   });
 }
 

@@ -7,7 +7,7 @@ namespace {
 /// Reads a TIFF block's integers; what lies outside the block reads as 0.
 class TiffReader {
  public:
-  explicit TiffReader(std::span<const uint8_t> bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}
+  explicit TiffReader(Bytes bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}
   uint32_t u16(uint64_t at) const { return big_endian_ ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at); }
   uint32_t u32(uint64_t at) const { return big_endian_ ? u16(at) << 16 | u16(at + 2) : u16(at + 2) << 16 | u16(at); }
   bool is_tiff() const { return byte(0) == byte(1) && (byte(0) == 'I' || byte(0) == 'M') && u16(2) == 42; }
@@ -15,13 +15,13 @@ class TiffReader {
  private:
   uint32_t byte(uint64_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
 
-  std::span<const uint8_t> bytes_;
+  Bytes bytes_;
   bool big_endian_;
 };
 
 }  // namespace
 
-int exif_orientation(std::span<const uint8_t> tiff) {
+int exif_orientation(Bytes tiff) {
   constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
   TiffReader reader(tiff);
   if (!reader.is_tiff()) return 1;
@@ -36,14 +36,28 @@ int exif_orientation(std::span<const uint8_t> tiff) {
   return 1;
 }
 
+namespace {
+
+bool flips_rows(int orientation) {
+  return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+}
+bool flips_columns(int orientation) {
+  return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+}
+
+}  // namespace
+
 Array upright(const Array& picture, int orientation) {
-  if (orientation == 1) return picture;
   const Slice all, reversed{.step = -1};
-  bool swap = orientation >= 5;
-  bool flip_rows = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
-  bool flip_columns = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
-  Array turned = swap ? picture.swapaxes(0, 1) : picture;
-  return turned.at(flip_rows ? reversed : all, flip_columns ? reversed : all).copy();
+  Array turned = swaps_axes(orientation) ? picture.swapaxes(0, 1) : picture;
+  return turned.at(flips_rows(orientation) ? reversed : all, flips_columns(orientation) ? reversed : all);
+}
+
+Region stored_region(const Region& region, int64_t upright_height, int64_t upright_width, int orientation) {
+  Region r = region;
+  if (flips_rows(orientation)) r.y = upright_height - r.y - r.height;
+  if (flips_columns(orientation)) r.x = upright_width - r.x - r.width;
+  return swaps_axes(orientation) ? Region{r.x, r.y, r.width, r.height} : r;
 }
 
 }  // namespace iruka::image

@@ -355,7 +355,8 @@ TEST(Hostile, RandomBytesAreNoPicture) {
     EXPECT_THROW(imdecode(jpeg), iruka::ValueError);
     EXPECT_THROW(imdecode(png), iruka::ValueError);
   }
-  EXPECT_EQ(error_of<iruka::ValueError>([] { imdecode({}); }), "imdecode: neither a JPEG nor a PNG (0 bytes)");
+  EXPECT_EQ(error_of<iruka::ValueError>([] { imdecode({}); }),
+            "imdecode: no JPEG, PNG, WebP, TIFF, BMP, GIF or PNM (0 bytes)");
 }
 
 TEST(Hostile, HugeSizesAreRefusedBeforeMemoryIsTaken) {

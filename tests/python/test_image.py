@@ -94,15 +94,15 @@ def test_views_are_written_as_they_read(rng):
 def test_errors_have_pythons_classes(tmp_path):
     with pytest.raises(OSError, match="imread: cannot open .*none.png.*: No such file or directory"):
         image.imread(tmp_path / "none.png")
-    with pytest.raises(ValueError, match="imdecode: neither a JPEG nor a PNG"):
-        image.imdecode(b"GIF89a")
+    with pytest.raises(ValueError, match=r"imdecode: no JPEG.* or \w+ \(6 bytes\)"):
+        image.imdecode(b"nobody")
     data = photograph("rocket.jpg").read_bytes()
     with pytest.raises(ValueError, match="imdecode: truncated JPEG: its 50000 bytes end in row"):
         image.imdecode(data[:50000])
     with pytest.raises(ValueError, match="640 x 427 pixels, more than max_pixels = 1000"):
         image.imdecode(data, max_pixels=1000)
     with pytest.raises(ValueError, match="mode must be"):
-        image.imdecode(data, mode="bgr")
+        image.imdecode(data, mode="cmyk")
     with pytest.raises(TypeError, match="a PNG holds uint8 or uint16, not float64"):
         image.imencode("png", iruka.zeros((3, 3)))
     with pytest.raises(ValueError, match="quality must be 1 to 100, not 101"):

@@ -12,7 +12,7 @@
 // clang-format on
 
 #include "image/codec.h"
-#include "iruka/device.h"
+#include "iruka/error.h"
 
 namespace iruka::image {
 namespace {
@@ -73,53 +73,85 @@ bool guarded(ErrorManager& error, Step step) {
   throw ValueError(message);
 }
 
-using RowConverter = void (*)(const uint8_t* from, uint8_t* to, int64_t width);
-
-/// CMYK samples to RGB, grey or RGBA without a colour profile: each colour is the product of the light that its ink and
-/// black transmit. Adobe's files store light, not ink (`inverted`).
-template <int channels, bool inverted>
-void convert_cmyk(const uint8_t* from, uint8_t* to, int64_t width) {
-  auto light = [](int sample) { return inverted ? sample : 255 - sample; };
-  for (int64_t x = 0; x < width; ++x, from += 4, to += channels) {
-    int black = light(from[3]);
-    int rgb[3];
-    for (int c = 0; c < 3; ++c) rgb[c] = (light(from[c]) * black + 127) / 255;
-    if constexpr (channels == 1) {
-      to[0] = luma(rgb[0], rgb[1], rgb[2]);
-    } else {
-      std::copy_n(rgb, 3, to);
-      if constexpr (channels == 4) to[3] = 255;
-    }
+/// JPEG's colours as libjpeg makes them from the file's.
+J_COLOR_SPACE color_space(Color color) {
+  switch (color) {
+    case Color::gray: return JCS_GRAYSCALE;
+    case Color::bgr: return JCS_EXT_BGR;
+    case Color::rgba: return JCS_EXT_RGBA;
+    case Color::ycbcr: return JCS_YCbCr;
+    case Color::cmyk:
+    case Color::cmyk_light: return JCS_CMYK;
+    default: return JCS_RGB;
   }
 }
 
-RowConverter cmyk_converter(int channels, bool inverted) {
-  switch (channels) {
-    case 1: return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
-    case 4: return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
-    default: return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
-  }
-}
-
-class Reader {
+class JpegDecoder final : public Decoder {
  public:
-  Reader(std::span<const uint8_t> bytes, const std::string& where) : bytes_(bytes), where_(where) {
+  JpegDecoder(Bytes bytes, const std::string& where) : Decoder(jpeg_codec, bytes, where) {
     use_error_manager(error_);
     info_.err = &error_;
+    try {
+      read_header();
+    } catch (...) {
+      jpeg_destroy_decompress(&info_);
+      throw;
+    }
+    const Color color = info_.jpeg_color_space == JCS_GRAYSCALE ? Color::gray : Color::rgb;
+    header_ = {info_.image_height, info_.image_width, {color, Dtype::uint8}, orientation()};
   }
-  ~Reader() { jpeg_destroy_decompress(&info_); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~JpegDecoder() override { jpeg_destroy_decompress(&info_); }
 
-  Array decode(const DecodeOptions& options) {
-    read_header();
-    check_size(where_, "JPEG", info_.image_width, info_.image_height, options.max_pixels);
-    check_plausible();
-    int turned = options.apply_orientation ? orientation() : 1;
-    int channels = choose_color_space(options.mode);
-    Array picture = new_picture(info_.image_height, info_.image_width, channels, Dtype::uint8);
-    read_rows(static_cast<uint8_t*>(picture.data()), static_cast<int64_t>(info_.image_width) * channels, channels);
-    return upright(picture, turned);
+  /// Huffman coding spends at least one bit on a block, so that a short file with a large picture in its header is
+  /// refused before memory is allocated.
+  void check_plausible() const override {
+    if (info_.arith_code) return;
+    uint64_t blocks = 0;
+    for (int c = 0; c < info_.num_components; ++c) {
+      blocks += static_cast<uint64_t>(info_.comp_info[c].width_in_blocks) * info_.comp_info[c].height_in_blocks;
+    }
+    check_bytes(blocks / 8);
+  }
+
+  PixelFormat row_format(PixelFormat wanted) const override {
+    const J_COLOR_SPACE stored = info_.jpeg_color_space;
+    Color color = wanted.color;
+    if (stored == JCS_CMYK || stored == JCS_YCCK) {
+      color = info_.saw_Adobe_marker ? Color::cmyk_light : Color::cmyk;
+    } else if (color == Color::ycbcr && stored != JCS_YCbCr) {
+      color = header_.format.color;
+    }
+    return {color, Dtype::uint8};
+  }
+
+  bool can_divide(int64_t) const override { return true; }
+
+  /// Rows and columns far from the window are not computed. Those near it are, because the interpolation of chroma
+  /// needs its neighbours.
+  void decode(RowTarget& rows) override {
+    const Region& window = rows.window();
+    const int64_t margin = 2 * info_.max_h_samp_factor * DCTSIZE, margin_y = 2 * info_.max_v_samp_factor * DCTSIZE;
+    info_.out_color_space = color_space(rows.source().color);
+    info_.scale_num = 1;
+    info_.scale_denom = static_cast<unsigned>(rows.divisor());
+    run([&, this] {
+      jpeg_start_decompress(&info_);
+      const int64_t width = info_.output_width, end = window.y + window.height;
+      if (window.width + 2 * margin < width) {
+        auto first = static_cast<JDIMENSION>(std::max<int64_t>(window.x - margin, 0));
+        auto count = static_cast<JDIMENSION>(std::min(window.x + window.width + margin, width) - first);
+        jpeg_crop_scanline(&info_, &first, &count);
+        rows.set_columns(first, count);
+      }
+      if (window.y > margin_y) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(window.y - margin_y));
+      while (info_.output_scanline < end) {
+        const int64_t y = info_.output_scanline;
+        JSAMPROW row = rows.begin(y);
+        jpeg_read_scanlines(&info_, &row, 1);
+        rows.end(y);
+      }
+      if (end == info_.output_height) jpeg_finish_decompress(&info_);
+    });
   }
 
  private:
@@ -162,55 +194,6 @@ class Reader {
     info_.progress = &progress_;
   }
 
-  /// Huffman coding spends at least one bit on a block, so that a short file with a large picture in its header is
-  /// refused before memory is allocated.
-  void check_plausible() {
-    if (info_.arith_code) return;
-    uint64_t blocks = 0;
-    for (int c = 0; c < info_.num_components; ++c) {
-      blocks += static_cast<uint64_t>(info_.comp_info[c].width_in_blocks) * info_.comp_info[c].height_in_blocks;
-    }
-    if (blocks / 8 <= bytes_.size()) return;
-    throw ValueError(where_ + ": truncated JPEG: " + std::to_string(bytes_.size()) + " bytes cannot hold the " +
-                     std::to_string(info_.image_width) + " x " + std::to_string(info_.image_height) +
-                     " pixels that the header promises");
-  }
-
-  /// Sets libjpeg's output format for `mode`; returns the number of channels.
-  int choose_color_space(ColorMode mode) {
-    bool cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
-    if (mode == ColorMode::unchanged) {
-      mode = info_.jpeg_color_space == JCS_GRAYSCALE ? ColorMode::gray : ColorMode::rgb;
-    }
-    int channels = mode == ColorMode::gray ? 1 : mode == ColorMode::rgba ? 4 : 3;
-    if (cmyk) {
-      info_.out_color_space = JCS_CMYK;
-    } else {
-      info_.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 4 ? JCS_EXT_RGBA : JCS_RGB;
-    }
-    return channels;
-  }
-
-  void read_rows(uint8_t* pixels, int64_t row_bytes, int channels) {
-    RowConverter convert = nullptr;
-    if (info_.out_color_space == JCS_CMYK) convert = cmyk_converter(channels, info_.saw_Adobe_marker);
-    run([=, this] {
-      jpeg_start_decompress(&info_);
-      JSAMPROW buffer = nullptr;
-      if (convert) {
-        auto* common = reinterpret_cast<j_common_ptr>(&info_);
-        buffer = info_.mem->alloc_sarray(common, JPOOL_IMAGE, info_.output_width * 4, 1)[0];
-      }
-      while (info_.output_scanline < info_.output_height) {
-        JSAMPROW target = pixels + info_.output_scanline * row_bytes;
-        JSAMPROW row = convert ? buffer : target;
-        jpeg_read_scanlines(&info_, &row, 1);
-        if (convert) convert(buffer, target, info_.output_width);
-      }
-      jpeg_finish_decompress(&info_);
-    });
-  }
-
   /// Reads the markers that libjpeg saved with the header; it frees them at the end of the picture.
   int orientation() const {
     static constexpr char kExif[6] = {'E', 'x', 'i', 'f', 0, 0};
@@ -222,12 +205,12 @@ class Reader {
   }
 
   std::string place() const {
-    if (info_.image_height == 0) return "in the header";
-    return "in row " + std::to_string(info_.output_scanline) + " of " + std::to_string(info_.image_height);
+    if (info_.output_height == 0) return "in the header";
+    return "in row " + std::to_string(info_.output_scanline) + " of " + std::to_string(info_.output_height);
   }
 
   [[noreturn]] void raise() const {
-    std::string total = std::to_string(bytes_.size());
+    std::string total = size_text();
     switch (error_.what) {
       case ErrorManager::What::truncated:
         throw ValueError(where_ + ": truncated JPEG: its " + total + " bytes end " + place());
@@ -240,8 +223,6 @@ class Reader {
                                     total + ", " + place() + ": " + error_.message);
   }
 
-  std::span<const uint8_t> bytes_;
-  const std::string& where_;
   ErrorManager error_{};
   jpeg_source_mgr source_{};
   jpeg_progress_mgr progress_{};
@@ -318,14 +299,17 @@ class Writer {
   std::vector<uint8_t> output_;
 };
 
+std::vector<uint8_t> encode_jpeg(const Pixels& pixels, const EncodeOptions& options, const std::string& where) {
+  return Writer(where).encode(pixels, options.quality);
+}
+
+constexpr std::string_view kExtensions[] = {"jpeg", "jpg", "jpe", "jfif"};
+constexpr Dtype kDtypes[] = {Dtype::uint8};
+constexpr Encoder kEncoder{encode_jpeg, kDtypes, false, JPEG_MAX_DIMENSION};
+
 }  // namespace
 
-Array decode_jpeg(std::span<const uint8_t> bytes, const DecodeOptions& options, const std::string& where) {
-  return Reader(bytes, where).decode(options);
-}
-
-std::vector<uint8_t> encode_jpeg(const Pixels& pixels, int quality, const std::string& where) {
-  return Writer(where).encode(pixels, quality);
-}
+constinit const Codec jpeg_codec{"JPEG", kExtensions, [](Bytes bytes) { return starts_with(bytes, "\xff\xd8\xff"); },
+                                 open_as<JpegDecoder>, &kEncoder};
 
 }  // namespace iruka::image

@@ -1,0 +1,210 @@
+// imdecode, imread, peek and batches: what is the same for every codec.
+#include <algorithm>
+#include <array>
+
+#include "core/thread_pool.h"
+#include "image/codec.h"
+#include "image/file.h"
+#include "iruka/device.h"
+#include "iruka/error.h"
+
+namespace iruka::image {
+namespace {
+
+std::string list_names() {
+  std::string text;
+  const auto all = codecs();
+  for (size_t i = 0; i < all.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::string(all[i]->name);
+  }
+  return text;
+}
+
+const Codec& codec_of(Bytes bytes, const std::string& where) {
+  for (const Codec* codec : codecs()) {
+    if (codec->probe(bytes)) return *codec;
+  }
+  throw ValueError(where + ": no " + list_names() + " (" + std::to_string(bytes.size()) + " bytes)");
+}
+
+/// The format of a picture under `options`, from the format of mode `unchanged`.
+PixelFormat wanted_format(PixelFormat stored, const DecodeOptions& options, const std::string& where,
+                          const char* codec) {
+  static constexpr Color kColors[] = {Color::rgb, Color::gray, Color::rgba, Color::rgb, Color::bgr, Color::ycbcr};
+  const bool unchanged = options.mode == ColorMode::unchanged;
+  const Dtype dtype = options.dtype.value_or(unchanged ? stored.dtype : Dtype::uint8);
+  const PixelFormat wanted{unchanged ? stored.color : kColors[static_cast<size_t>(options.mode)], dtype};
+  if (wanted == stored) return wanted;
+  if (dtype != Dtype::uint8 && dtype != Dtype::uint16) {
+    throw TypeError(where + ": the dtype must be uint8 or uint16, not " + std::string(name(dtype)));
+  }
+  if (stored.dtype == Dtype::float32) {
+    throw ValueError(where + ": this " + codec + " holds float32 samples, which have no full range to scale by: read " +
+                     "it with mode 'unchanged'");
+  }
+  return wanted;
+}
+
+std::string to_string(const Region& r) {
+  return "(" + std::to_string(r.y) + ", " + std::to_string(r.x) + ", " + std::to_string(r.height) + ", " +
+         std::to_string(r.width) + ")";
+}
+
+/// The wanted part of the stored picture.
+Region chosen_region(const Header& header, const DecodeOptions& options, int orientation, const std::string& where) {
+  if (!options.region) return {0, 0, header.height, header.width};
+  const Region& r = *options.region;
+  const bool swap = swaps_axes(orientation);
+  const int64_t height = swap ? header.width : header.height, width = swap ? header.height : header.width;
+  if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > height - r.height || r.x > width - r.width) {
+    throw ValueError(where + ": the region (y, x, height, width) = " + to_string(r) + " is empty or leaves the " +
+                     std::to_string(height) + " x " + std::to_string(width) + " (height x width) picture");
+  }
+  return stored_region(r, height, width, orientation);
+}
+
+int64_t divided_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
+
+Region divided(const Region& r, int64_t divisor) {
+  const int64_t y = r.y / divisor, x = r.x / divisor;
+  return {y, x, divided_up(r.y + r.height, divisor) - y, divided_up(r.x + r.width, divisor) - x};
+}
+
+/// The largest divisor by which the region is still large enough.
+int64_t chosen_divisor(const Decoder& decoder, const Region& region, const DecodeOptions& options, int orientation,
+                       const std::string& where) {
+  if (!options.at_least) return 1;
+  auto [height, width] = *options.at_least;
+  if (height < 1 || width < 1) {
+    throw ValueError(where + ": at_least must be a height and a width of 1 or more, not (" + std::to_string(height) +
+                     ", " + std::to_string(width) + ")");
+  }
+  if (swaps_axes(orientation)) std::swap(height, width);
+  for (int64_t divisor : {8, 4, 2}) {
+    const Region r = divided(region, divisor);
+    if (r.height >= height && r.width >= width && decoder.can_divide(divisor)) return divisor;
+  }
+  return 1;
+}
+
+Dims shape_of(int64_t height, int64_t width, PixelFormat format) {
+  return format.channels() == 1 ? Dims{height, width} : Dims{height, width, format.channels()};
+}
+
+void check_out(const Array& out, const Dims& shape, Dtype dtype, const std::string& where) {
+  if (!out.valid()) throw ValueError(where + ": out is a default-constructed Array, which has no elements");
+  if (out.shape() != shape) {
+    throw ShapeError(where + ": out has shape " + iruka::to_string(out.shape()) + ", and the picture " +
+                     iruka::to_string(shape));
+  }
+  if (out.dtype() != dtype) {
+    throw TypeError(where + ": out has dtype " + name(out.dtype()) + ", and the picture " + name(dtype));
+  }
+  if (&out.device() != &cpu() || !out.is_c_contiguous()) {
+    throw ValueError(where + ": out must be C-contiguous in the CPU's memory");
+  }
+  out.check_writable(where);
+}
+
+template <class Function>
+std::vector<BatchItem> run_batch(size_t count, Function decode_one) {
+  std::vector<BatchItem> items(count);
+  ThreadPool::instance().run(static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      BatchItem& item = items[static_cast<size_t>(i)];
+      try {
+        item.picture = decode_one(static_cast<size_t>(i));
+      } catch (const Interrupted&) {
+        throw;
+      } catch (...) {
+        item.error = std::current_exception();
+      }
+    }
+  });
+  return items;
+}
+
+std::string named(const char* function, const std::string& path) { return std::string(function) + ": '" + path + "'"; }
+
+}  // namespace
+
+void check_size(const std::string& where, const char* format, int64_t width, int64_t height, int64_t max_pixels) {
+  if (width <= max_pixels / height) return;
+  throw ValueError(where + ": this " + format + " holds " + std::to_string(width) + " x " + std::to_string(height) +
+                   " pixels, more than max_pixels = " + std::to_string(max_pixels));
+}
+
+Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out) {
+  const Codec& codec = codec_of(bytes, where);
+  const std::unique_ptr<Decoder> decoder = codec.open(bytes, where);
+  const Header& header = decoder->header();
+  check_size(where, codec.name, header.width, header.height, options.max_pixels);
+  const PixelFormat wanted = wanted_format(header.format, options, where, codec.name);
+  const int orientation = options.apply_orientation ? header.orientation : 1;
+  const Region region = chosen_region(header, options, orientation, where);
+  const int64_t divisor = chosen_divisor(*decoder, region, options, orientation, where);
+  decoder->check_plausible();
+
+  const Region window = divided(region, divisor);
+  Dims upright_shape = shape_of(window.height, window.width, wanted);
+  if (swaps_axes(orientation)) std::swap(upright_shape[0], upright_shape[1]);
+  if (out) check_out(*out, upright_shape, wanted.dtype, where);
+  const bool in_place = out && orientation == 1;
+  Array picture = in_place ? *out : Array::empty(shape_of(window.height, window.width, wanted), wanted.dtype, cpu());
+  RowTarget rows(picture, wanted, window, decoder->row_format(wanted), divided_up(header.height, divisor),
+                 divided_up(header.width, divisor), divisor);
+  decoder->decode(rows);
+  if (orientation == 1) return picture;
+  if (!out) return upright(picture, orientation).copy();
+  Array target = *out;
+  target.assign(upright(picture, orientation));
+  return target;
+}
+
+PictureInfo peek(Bytes bytes, const std::string& where) {
+  const Codec& codec = codec_of(bytes, where);
+  const std::unique_ptr<Decoder> decoder = codec.open(bytes, where);
+  const Header& header = decoder->header();
+  Dims shape = shape_of(header.height, header.width, header.format);
+  if (swaps_axes(header.orientation)) std::swap(shape[0], shape[1]);
+  return {codec.name, shape, header.format.dtype, header.orientation};
+}
+
+Array imdecode(std::span<const uint8_t> bytes, const DecodeOptions& options) {
+  return decode(bytes, options, "imdecode");
+}
+
+void imdecode_into(const Array& out, std::span<const uint8_t> bytes, const DecodeOptions& options) {
+  decode(bytes, options, "imdecode", &out);
+}
+
+Array imread(const std::string& path, const DecodeOptions& options) {
+  FileBytes file = read_file("imread", path);
+  return decode({file.data.get(), file.size}, options, named("imread", path));
+}
+
+void imread_into(const Array& out, const std::string& path, const DecodeOptions& options) {
+  FileBytes file = read_file("imread", path);
+  decode({file.data.get(), file.size}, options, named("imread", path), &out);
+}
+
+PictureInfo peek(std::span<const uint8_t> bytes) { return peek(bytes, "peek"); }
+
+PictureInfo peek_file(const std::string& path) {
+  FileBytes file = read_file("peek", path);
+  return peek({file.data.get(), file.size}, named("peek", path));
+}
+
+std::vector<BatchItem> imdecode_batch(std::span<const std::span<const uint8_t>> files, const DecodeOptions& options) {
+  return run_batch(files.size(),
+                   [&](size_t i) { return decode(files[i], options, "imdecode_batch: file " + std::to_string(i)); });
+}
+
+std::vector<BatchItem> imread_batch(std::span<const std::string> paths, const DecodeOptions& options) {
+  return run_batch(paths.size(), [&](size_t i) {
+    FileBytes file = read_file("imread_batch", paths[i]);
+    return decode({file.data.get(), file.size}, options, named("imread_batch", paths[i]));
+  });
+}
+
+}  // namespace iruka::image

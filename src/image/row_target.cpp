@@ -1,0 +1,66 @@
+#include "image/row_target.h"
+
+#include <cstring>
+
+#include "iruka/device.h"
+
+namespace iruka::image {
+
+RowTarget::RowTarget(const Array& picture, PixelFormat wanted, const Region& window, PixelFormat source,
+                     int64_t source_height, int64_t source_width, int64_t divisor)
+    : picture_(static_cast<uint8_t*>(picture.data())),
+      picture_row_bytes_(window.width * wanted.bytes()),
+      window_(window),
+      source_(source),
+      wanted_(wanted),
+      convert_(source, wanted),
+      source_height_(source_height),
+      source_width_(source_width),
+      divisor_(divisor),
+      columns_(source_width),
+      scratch_(Array::empty({source_width * convert_.scratch_bytes()}, Dtype::uint8, cpu())) {}
+
+void RowTarget::set_columns(int64_t first, int64_t width) {
+  first_column_ = first;
+  columns_ = width;
+}
+
+bool RowTarget::is_direct() const {
+  return source_ == wanted_ && first_column_ == window_.x && columns_ == window_.width;
+}
+
+uint8_t* RowTarget::whole_picture() const {
+  return is_direct() && window_.height == source_height_ ? picture_ : nullptr;
+}
+
+uint8_t* RowTarget::begin(int64_t y) {
+  return is_direct() && is_wanted(y) ? picture_row(y) : static_cast<uint8_t*>(scratch_.data());
+}
+
+void RowTarget::end(int64_t y) {
+  if (is_direct() || !is_wanted(y)) return;
+  auto* from = static_cast<uint8_t*>(scratch_.data());
+  const int64_t skipped = window_.x - first_column_;
+  // The first sample is at the aligned start of the scratch memory, in which samples may grow.
+  if (skipped)
+    std::memmove(from, from + skipped * source_.bytes(), static_cast<size_t>(window_.width * source_.bytes()));
+  convert_(from, picture_row(y), window_.width);
+}
+
+SourcePicture::SourcePicture(RowTarget& rows)
+    : rows_(rows), row_bytes_(rows.source_width() * rows.source().bytes()), data_(rows.whole_picture()) {
+  if (data_) return;
+  memory_ = Array::empty({rows.source_height(), row_bytes_}, Dtype::uint8, cpu());
+  data_ = static_cast<uint8_t*>(memory_.data());
+}
+
+void SourcePicture::finish() {
+  if (!memory_.valid()) return;
+  const Region& window = rows_.window();
+  for (int64_t y = window.y; y < window.y + window.height; ++y) {
+    std::memcpy(rows_.begin(y), data_ + y * row_bytes_, static_cast<size_t>(row_bytes_));
+    rows_.end(y);
+  }
+}
+
+}  // namespace iruka::image
