@@ -16,6 +16,7 @@ import shutil
 import numpy as np
 import pytest
 import safetensors.numpy as st
+from scipy import ndimage
 
 import iruka
 from helpers import run_program as run
@@ -155,7 +156,14 @@ def test_kernel_of_the_language_page():
 
 
 def test_every_example_is_run_here():
-    assert PROGRAMS == ["demo.py", "patch_match.py", "volume_network.py", "voxel_network.py"]
+    assert PROGRAMS == [
+        "demo.py",
+        "patch_match.py",
+        "tile_network.py",
+        "torch_network.py",
+        "volume_network.py",
+        "voxel_network.py",
+    ]
 
 
 def test_patch_match(tmp_path, rng):
@@ -182,6 +190,30 @@ def test_voxel_network(tmp_path, rng):
         assert done.returncode == 0, done.stderr
         assert "Warning" not in done.stderr
         assert float(re.search(r"largest difference: +(\S+)", done.stdout)[1]) < 1e-4
+
+
+def test_tile_network(tmp_path, rng):
+    """Tiles of any size give what the whole picture gives: blurred details, as SciPy's windows have them."""
+    pixels = rng.integers(0, 256, (37, 50, 3)).astype("uint8")
+    image.imwrite(tmp_path / "photo.png", pixels)
+    options = ("--picture", "photo.png", "--tile", 16, "--batch", 3)
+    done = run(ROOT / "examples" / "tile_network.py", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"largest difference from the whole picture: (\S+)", done.stdout)[1]) < 1e-6
+    left, right = np.split(iruka.asnumpy(image.imread(tmp_path / "tiles.png")).astype(float), 2, axis=1)
+    np.testing.assert_array_equal(left, pixels)
+    line = np.exp(-(np.arange(-2.0, 3) ** 2) / 2)
+    blurred = ndimage.correlate(pixels / 255, (np.outer(line, line) / line.sum() ** 2)[..., None], mode="nearest")
+    details = pixels / 255 - blurred
+    expected = blurred + 2 * np.sign(details) * np.maximum(abs(details) - 0.015, 0)
+    assert abs(right - np.clip(expected, 0, 1) * 255).max() <= 0.51
+
+
+def test_torch_network(tmp_path):
+    pytest.importorskip("torch")
+    done = run(ROOT / "examples" / "torch_network.py", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[64, 64, 64, 4]" in done.stdout
 
 
 def test_volume_network(tmp_path, rng):

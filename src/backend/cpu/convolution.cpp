@@ -21,6 +21,7 @@ namespace {
 
 /// What a block sees lies in the second-level cache, and so do the weights of a chunk: steps of one vector.
 constexpr int64_t kBlockBytes = 160 << 10, kChunkSteps = 6144;
+constexpr double kMostCopyBytes = 64 << 20;
 /// Pixels for which it pays to read a block's weights, and those of which places are found at once.
 constexpr int64_t kFewestPixels = 96, kMostPixels = 1536;
 /// Blocks for each thread, so that threads end together; shorter loops are not shared.
@@ -101,10 +102,16 @@ class ConvolutionPlan {
     is_copied_ = !job.are_images_channels_last || has_wide_margins();
     pixel_ = is_copied_ && !is_depthwise_ ? channels_ : job.channels;
     choose_blocks(threads);
+    if (!is_bounded()) return;
     line_ = is_copied_ ? seen(2, columns_) : job.in[2];
     plane_ = is_copied_ ? seen(1, rows_) * line_ : job.in[1] * line_;
     if (!is_copied_) return;
     for (size_t axis = 0; axis < 3; ++axis) parts_[axis] = {{0, job.out[axis], 0, job.kernel[axis]}};
+  }
+
+  /// Whether the memory of a block is bounded: windows may have places that are far from each other.
+  bool is_bounded() const {
+    return !is_copied_ || static_cast<double>(images_) * seen_bytes(rows_, columns_) <= kMostCopyBytes;
   }
 
   void run() const {
@@ -164,12 +171,15 @@ class ConvolutionPlan {
     return job_.kernel[0] * seen(1, rows) * seen(2, columns) * pixel_;
   }
 
+  double seen_bytes(int64_t rows, int64_t columns) const {
+    return static_cast<double>(job_.kernel[0]) * static_cast<double>(seen(1, rows)) *
+           static_cast<double>(seen(2, columns)) * static_cast<double>(pixel_) * sizeof(T);
+  }
+
   /// As many rows as the cache may hold of the input, a part of one, or several small images; fewer where threads would
   /// have no blocks else.
   void choose_blocks(int threads) {
-    const auto fits = [&](int64_t rows, int64_t columns) {
-      return seen_size(rows, columns) * static_cast<int64_t>(sizeof(T)) <= kBlockBytes;
-    };
+    const auto fits = [&](int64_t rows, int64_t columns) { return seen_bytes(rows, columns) <= kBlockBytes; };
     const int64_t wanted = threads > 1 ? threads * kBlocksPerThread : 1;
     const int64_t planes = std::max<int64_t>(1, job_.images * groups_ * job_.out[0]);
     columns_ = job_.out[2];
@@ -404,16 +414,19 @@ class CpuConvolutions final : public Convolutions {
                       window_loops().bytes / itemsize(job.dtype));
   }
   bool convolve(const Convolution& job) override {
-    if (!gives_channels_last(job))
-      convolve_planar(job);
-    else if (job.dtype == Dtype::float32)
-      ConvolutionPlan<float>(job, window_loops(), thread_count()).run();
-    else
-      ConvolutionPlan<double>(job, window_loops(), thread_count()).run();
-    return true;
+    if (!gives_channels_last(job)) return convolve_planar(job);
+    return job.dtype == Dtype::float32 ? run<float>(job) : run<double>(job);
   }
 
  private:
+  template <class T>
+  static bool run(const Convolution& job) {
+    const ConvolutionPlan<T> plan(job, window_loops(), thread_count());
+    if (!plan.is_bounded()) return false;
+    plan.run();
+    return true;
+  }
+
   const std::string problem_;
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 /// The copy of a block lies in the second-level cache.
 constexpr int64_t kCopyBytes = 160 << 10;
+constexpr double kMostCopyBytes = 64 << 20;
 /// Columns of a block where one row of all channels is too large.
 constexpr int64_t kFewestColumns = 256;
 /// Blocks for each thread, so that threads end together; shorter loops are not shared.
@@ -36,10 +37,16 @@ class PlanarPlan {
         bias_(static_cast<size_t>(job.outputs)) {
     if (job.bias) std::copy_n(static_cast<const T*>(job.bias), job.outputs, bias_.begin());
     choose_blocks();
+    if (!is_bounded()) return;
+    row_ = phases_ * line_;
+    channel_ = job.kernel[0] * seen_rows(rows_) * row_;
     find_offsets();
     for (int64_t k = 0; is_pointwise(job) && !job.are_images_channels_last && k < channels_; ++k)
       planes_.push_back(k * in_size_);
   }
+
+  /// Whether the memory of a block is bounded: windows may have places that are far from each other.
+  bool is_bounded() const { return copy_bytes(rows_, columns_) <= kMostCopyBytes; }
 
   void run() const {
     const int64_t blocks =
@@ -71,14 +78,13 @@ class PlanarPlan {
   int64_t line_of(int64_t columns) const {
     return columns + (reach(2) - 1) / job_.stride[2] + loops_.bytes / static_cast<int64_t>(sizeof(T));
   }
-  int64_t copy_size(int64_t rows, int64_t columns) const {
-    return channels_ * job_.kernel[0] * seen_rows(rows) * phases_ * line_of(columns);
+  double copy_bytes(int64_t rows, int64_t columns) const {
+    return static_cast<double>(channels_ * job_.kernel[0]) * static_cast<double>(seen_rows(rows)) *
+           static_cast<double>(phases_) * static_cast<double>(line_of(columns)) * sizeof(T);
   }
 
   void choose_blocks() {
-    const auto fits = [&](int64_t rows, int64_t columns) {
-      return copy_size(rows, columns) * static_cast<int64_t>(sizeof(T)) <= kCopyBytes;
-    };
+    const auto fits = [&](int64_t rows, int64_t columns) { return copy_bytes(rows, columns) <= kCopyBytes; };
     const int64_t wanted = thread_count() > 1 ? thread_count() * kBlocksPerThread : 1;
     const int64_t planes = std::max<int64_t>(1, job_.images * job_.groups * job_.out[0]);
     columns_ = job_.out[2];
@@ -88,8 +94,6 @@ class PlanarPlan {
     while (rows_ > 1 && !fits(rows_, columns_)) rows_ = divided(rows_, 2);
     while (columns_ > kFewestColumns && !fits(rows_, columns_)) columns_ = divided(columns_, 2);
     line_ = line_of(columns_);
-    row_ = phases_ * line_;
-    channel_ = job_.kernel[0] * seen_rows(rows_) * row_;
   }
 
   /// Where the element for each channel and place of the kernel lies.
@@ -229,8 +233,12 @@ bool is_planar(int64_t outputs, int64_t channels, int64_t groups, int64_t lanes)
   return 2 * outputs <= lanes && !follows_channels;
 }
 
-void convolve_planar(const Convolution& job) {
-  job.dtype == Dtype::float32 ? PlanarPlan<float>(job).run() : PlanarPlan<double>(job).run();
+bool convolve_planar(const Convolution& job) {
+  const auto run = [](const auto& plan) {
+    if (plan.is_bounded()) plan.run();
+    return plan.is_bounded();
+  };
+  return job.dtype == Dtype::float32 ? run(PlanarPlan<float>(job)) : run(PlanarPlan<double>(job));
 }
 
 }  // namespace iruka::cpu_backend
