@@ -37,7 +37,7 @@ def demonstration_weights(threshold=0.015, gain=2.0):
     for colour in range(3):
         for k, (window, factor) in enumerate(((blur, 1), (detail, gain), (-detail, -gain))):
             windows[3 * colour + k, colour], mix[colour, 3 * colour + k] = window, factor
-    limits = np.tile(np.float32([0, -threshold, -threshold]), 3)
+    limits = np.tile(np.array([0, -threshold, -threshold], "float32"), 3)
     return {"0.weight": windows, "0.bias": limits, "2.weight": mix, "2.bias": np.zeros(3, "float32")}
 
 
