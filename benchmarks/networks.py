@@ -3,8 +3,8 @@
 python benchmarks/networks.py [--threads N] [--points N] [--only cpu|cuda] [--output build/benchmarks]
 On the CPU, and on a GPU where there is one (`cuda` in a row's name), in float32 and in tf32, with PyTorch's setting of
 the same name. 8-32-4 is what the intrinsics are written for. A ratio is the other's time over Iruka's. GFLOP/s count
-the products of the layers. The first call compiles, on
-a CPU in the background. Times of a GPU are of batches of calls, which run without gaps.
+the products of the layers. The first call compiles, on a CPU in the background. Times of a GPU are of batches of calls,
+which run without gaps.
 """
 
 import argparse

@@ -294,6 +294,19 @@ def test_groups_of_pointwise_operators_run_with_one_convolution():
             assert_close(iruka.asnumpy(result), expected[name])
 
 
+@pytest.mark.parametrize("outputs", [2, 40])
+def test_places_that_are_far_from_each_other(outputs):
+    """A block of pixels would need a copy of 16 GiB with margins."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(1, 3, 5, 6)).astype(np.float32)
+    weights = rng.normal(size=(outputs, 3, 3, 3)).astype(np.float32)
+    far = 2**14
+    model = network(weights, 1, (1, 1), (far, far), (far,) * 4)
+    expected = np.einsum("nchw,oc->nohw", x.astype(np.float64), weights[:, :, 1, 1])
+    for images in (x, channels_last(x)):
+        assert_close(iruka.asnumpy(model(images)), expected)
+
+
 def test_no_images():
     x, weights, *window = operands("many outputs")
     assert iruka.asnumpy(network(weights, *window)(x[:0])).shape == (0, 150, 7, 7)
