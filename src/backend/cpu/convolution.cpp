@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/packed_weights.h"
 #include "backend/cpu/planar_convolution.h"
 #include "backend/cpu/scratch.h"
@@ -24,10 +25,6 @@ constexpr int64_t kBlockBytes = 160 << 10, kChunkSteps = 6144;
 constexpr double kMostCopyBytes = 64 << 20;
 /// Pixels for which it pays to read a block's weights, and those of which places are found at once.
 constexpr int64_t kFewestPixels = 96, kMostPixels = 1536;
-/// Blocks for each thread, so that threads end together; shorter loops are not shared.
-constexpr int64_t kBlocksPerThread = 12, kAlone = 20'000;
-
-int64_t divided(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 bool is_depthwise(int64_t channels, int64_t outputs, int64_t groups) {
   return groups > 1 && channels == groups && outputs == groups;

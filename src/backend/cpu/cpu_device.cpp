@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/compiler/compiler.h"
 #include "core/float_status.h"
 #include "core/fork.h"
@@ -157,7 +158,7 @@ void run_ranges(const CpuFunction& function, std::span<const std::byte> argument
 
 /// Runs all blocks up to a barrier of the grid, then all up to the next.
 void run_together(const CpuFunction& function, const void* arguments, int64_t count, LaunchContext& context) {
-  constexpr int64_t kMostBlocks = int64_t{1} << 20, kAlone = 20'000;
+  constexpr int64_t kMostBlocks = int64_t{1} << 20;
   if (count > kMostBlocks)
     throw ValueError(std::string(context.kernel()) + "(): a cooperative launch on the CPU has at most " +
                      std::to_string(kMostBlocks) + " blocks, not " + std::to_string(count));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/packed_weights.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/window_loops.h"
@@ -17,8 +18,6 @@ namespace {
 
 /// Points of a tile: a multiple of those that registers hold.
 constexpr int64_t kPoints = 120;
-/// Shorter loops are not shared between threads.
-constexpr int64_t kAlone = 20'000;
 
 /// Gives use(offset, stride, count) the runs along the last axis of `count` points from `first` on, in bytes.
 template <class Use>
@@ -46,14 +45,14 @@ class DensePlan {
     for (const DenseStep& step : network.steps) {
       widest_ = std::max({widest_, step.inputs, step.outputs});
       ranges_.push_back(ranges_of(step.outputs, lanes, most_vectors(loops_.bytes)));
-      std::vector<T>& bias = biases_.emplace_back(static_cast<size_t>((step.outputs + lanes - 1) / lanes * lanes));
+      std::vector<T>& bias = biases_.emplace_back(static_cast<size_t>(divided(step.outputs, lanes) * lanes));
       if (step.bias) std::copy_n(static_cast<const T*>(step.bias), step.outputs, bias.begin());
     }
     sums_ = kPoints * most_vectors(loops_.bytes) * lanes + kSpareSums;
   }
 
   void run() const {
-    ThreadPool::instance().run((network_.count + kPoints - 1) / kPoints, 1,
+    ThreadPool::instance().run(divided(network_.count, kPoints), 1,
                                [&](int64_t begin, int64_t end) {
                                  for (int64_t tile = begin; tile < end && !should_stop(); ++tile)
                                    run_tile(tile * kPoints, std::min(kPoints, network_.count - tile * kPoints));

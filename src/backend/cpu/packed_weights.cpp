@@ -1,5 +1,6 @@
 #include "backend/cpu/packed_weights.h"
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/window_loops.h"
 #include "core/device.h"
 
@@ -13,7 +14,7 @@ Array packed(const Array& given, int64_t groups) {
   const int64_t outputs = weights.shape(0) / groups, channels = weights.shape(1);
   const int64_t steps = weights.size() / weights.shape(0), taps = steps / channels;
   const int64_t bytes = window_loops().bytes, lanes = bytes / static_cast<int64_t>(sizeof(T));
-  const Array made = Array::empty({groups, steps, (outputs + lanes - 1) / lanes * lanes}, weights.dtype(), cpu());
+  const Array made = Array::empty({groups, steps, divided(outputs, lanes) * lanes}, weights.dtype(), cpu());
   auto* to = static_cast<T*>(made.data());
   for (int64_t group = 0; group < groups; ++group) {
     for (const OutputRange& range : ranges_of(outputs, lanes, most_vectors(bytes))) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/cpu/blocks.h"
 #include "iruka/array.h"
 
 namespace iruka::cpu_backend {
@@ -16,7 +17,7 @@ struct OutputRange {
 
 /// As many vectors at once as registers hold.
 inline std::vector<OutputRange> ranges_of(int64_t outputs, int64_t lanes, int64_t most) {
-  const int64_t vectors = (outputs + lanes - 1) / lanes, blocks = (vectors + most - 1) / most;
+  const int64_t vectors = divided(outputs, lanes), blocks = divided(vectors, most);
   std::vector<OutputRange> ranges;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t first = vectors * block / blocks, end = vectors * (block + 1) / blocks;

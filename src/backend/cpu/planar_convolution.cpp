@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/scratch.h"
 #include "backend/cpu/window_loops.h"
 #include "core/parallel.h"
@@ -18,10 +19,6 @@ constexpr int64_t kCopyBytes = 160 << 10;
 constexpr double kMostCopyBytes = 64 << 20;
 /// Columns of a block where one row of all channels is too large.
 constexpr int64_t kFewestColumns = 256;
-/// Blocks for each thread, so that threads end together; shorter loops are not shared.
-constexpr int64_t kBlocksPerThread = 12, kAlone = 20'000;
-
-int64_t divided(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 template <class T>
 class PlanarPlan {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/blocks.h"
 #include "backend/cpu/window_loops.h"
 #include "core/once.h"
 #include "core/parallel.h"
@@ -11,8 +12,6 @@
 namespace iruka::cpu_backend {
 namespace {
 
-/// Shorter loops are not shared between threads.
-constexpr int64_t kAlone = 20'000;
 /// Pixels of a row that are done at once.
 constexpr int64_t kMostColumns = 1024;
 
@@ -27,7 +26,7 @@ Taps taps_of(const Pooling& job, size_t axis, int64_t at) {
   const int64_t begin = at * job.stride[axis] - job.before[axis], step = job.dilation[axis], count = job.kernel[axis];
   // The taps before `place`.
   const auto before = [&](int64_t place) {
-    return std::clamp<int64_t>(place <= begin ? 0 : (place - begin + step - 1) / step, 0, count);
+    return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, count);
   };
   const int64_t first = before(0), end = before(job.in[axis]);
   return {first, end, begin + first * step, before(job.in[axis] + job.behind[axis]) - before(-job.before[axis])};
@@ -62,7 +61,7 @@ void pool_rows(const Pooling& job) {
   const WindowLoopsOf<T>& loops = loops_of<T>(window_loops());
   const int64_t line = job.in[2] * job.channels, plane = job.in[1] * line;
   const auto counted = [&](const Taps& taps) { return job.counts_margins ? taps.with_margins : taps.count(); };
-  const int64_t parts = (job.out[2] + kMostColumns - 1) / kMostColumns;
+  const int64_t parts = divided(job.out[2], kMostColumns);
   const auto pool = [&](int64_t begin, int64_t end) {
     std::vector<PoolColumn<T>> columns;
     std::pair<int64_t, int64_t> known{-1, -1};  // the part and the divisor of `columns`
