@@ -163,6 +163,8 @@ class IRUKA_API Perceptron {
   Device& device() const;
   /// Whether it is one kernel.
   bool is_one_kernel() const;
+  /// Whether tensor cores compute its products in that precision. Makes the kernel or the layers that would.
+  bool uses_tensor_cores(Precision precision) const;
 
   /// The network of each point of x, whose last axis has the features. Real dtypes are cast to dtype(). Raises
   /// ShapeError for another number of features, ValueError for an array on another device.

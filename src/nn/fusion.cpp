@@ -187,29 +187,14 @@ class FusedKernel {
   /// The inputs: numbers for channels as arrays that broadcast, single numbers of the host as such.
   Inputs with_ranks(const Call& call) const {
     Inputs inputs;
-    std::vector<int> ranks;
+    std::vector<Dims> shapes;  // of all values of the group
+    shapes.reserve(call.count() + group_.nodes().size());
     for (size_t k = 0; k < call.count(); ++k) {
       inputs.arrays.push_back(call[k]);
-      ranks.push_back(call[k].ndim());
+      shapes.push_back(call[k].shape());
     }
-    for (size_t k = 0; k < group_.nodes().size(); ++k) {
-      const Node& node = group_.nodes()[k];
-      int rank = 0;
-      for (size_t place = 0; place < node.inputs.size(); ++place) {
-        if (node.inputs[place].empty()) continue;
-        const size_t number = group_.number(node.inputs[place]);
-        if (place > 0 && group_.row(k).is_by_channel) {
-          inputs.arrays[number] = along_channels(inputs.arrays[number], rank);
-        } else {
-          rank = std::max(rank, ranks[number]);
-        }
-      }
-      ranks.push_back(rank);
-    }
-    std::vector<const Dims*> shapes;
-    shapes.reserve(inputs.arrays.size());
-    for (const Array& x : inputs.arrays) shapes.push_back(&x.shape());
-    inputs.shape = broadcast_shapes(shapes);
+    for (size_t k = 0; k < group_.nodes().size(); ++k) shapes.push_back(shape_of(k, shapes, inputs.arrays));
+    inputs.shape = shapes.back();
     for (Array& x : inputs.arrays) {
       const bool is_number = x.size() == 1 && &x.device() == &cpu() && inputs.shape.size() > 0;
       inputs.is_number.push_back(is_number);
@@ -224,8 +209,32 @@ class FusedKernel {
     return first != inputs.arrays.end() && is_taken_channels_last(*first);
   }
 
-  static Array along_channels(const Array& numbers, int rank) {
-    return numbers.reshape(ops::along_axis(std::max(rank, 2), 1, numbers.size()));
+  /// The shape of a node's output. Its numbers for channels, among the arrays, get axes that broadcast.
+  Dims shape_of(size_t node, const std::vector<Dims>& shapes, std::vector<Array>& arrays) const {
+    const PointwiseRow& row = group_.row(node);
+    std::vector<const Dims*> inputs;
+    for (const std::string& name : group_.nodes()[node].inputs) {
+      if (name.empty()) continue;
+      const size_t number = group_.number(name);
+      if (row.is_by_channel && !inputs.empty())
+        arrays[number] = along_channels(arrays[number], *inputs[0]);
+      else
+        inputs.push_back(&shapes[number]);
+    }
+    Dims shape = broadcast_shapes(inputs);
+    if (row.keeps_shape && !inputs.empty() && shape != *inputs[0])
+      throw ShapeError("shape " + to_string(*inputs.back()) + " does not broadcast to the input's, " +
+                       to_string(*inputs[0]));
+    return shape;
+  }
+
+  static Array along_channels(const Array& numbers, const Dims& shape) {
+    const int rank = shape.size();
+    const int64_t channels = rank < 2 ? 1 : shape[1];
+    if (numbers.size() != channels)
+      throw ShapeError(std::to_string(numbers.size()) + " numbers for channels do not fit the " +
+                       std::to_string(channels) + " channels of shape " + to_string(shape));
+    return numbers.reshape(rank < 2 ? Dims{1} : ops::along_axis(rank, 1, channels));
   }
 
   Made make(const KernelKey& key) const {

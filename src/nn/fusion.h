@@ -20,6 +20,11 @@ inline bool is_fused(const Node& node) { return node.domain == kOwnDomain && nod
 /// x * scale + shift and x + shift with numbers for each channel, axis 1: what batch norms and biases become.
 inline constexpr const char* kScaleShift = "ChannelScaleShift";
 inline constexpr const char* kShift = "ChannelShift";
+/// The sum of a product and its bias, which broadcasts.
+inline constexpr const char* kBias = "Bias";
+/// An attribute of a product that such a node follows: of narrow floats it gives the wide sums, so that they are rounded
+/// once.
+inline constexpr const char* kIsWide = "is_wide";
 
 /// Pointwise nodes of which nothing but the last one's output is used outside are made one. Single ones, too.
 void fuse_pointwise(Graph& graph);

@@ -77,8 +77,11 @@ std::optional<Sum> sum_of(const Node& fused, Constant&& constant) {
     const bool is_sum = (node.op == "Add" && node.domain.empty()) || node.op == kShift;
     const std::optional<Applied> applied = is_sum ? std::nullopt : applied_by(node, number);
     if (!(is_sum && node.inputs.size() == 2) && !applied) return {};
-    for (const std::string& input : node.inputs)
-      if (!input.empty() && !values.contains(input)) return {};
+    if (node.inputs.empty() || node.outputs.empty()) return {};
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const bool is_left_out = k > 0 && !is_sum && node.inputs[k].empty();  // a bound of Clip
+      if (!is_left_out && !values.contains(node.inputs[k])) return {};
+    }
     Sum made = values.at(node.inputs[0]);
     if (has_function(made) || made.elements.empty()) return {};
     if (is_sum) {

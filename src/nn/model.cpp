@@ -7,6 +7,7 @@
 
 #include "core/device.h"
 #include "core/precision.h"
+#include "nn/call_cache.h"
 #include "nn/channels_last.h"
 #include "nn/files/graph_file.h"
 #include "nn/fusion.h"
@@ -17,6 +18,21 @@
 #include "nn/simplify.h"
 
 namespace iruka::nn {
+
+namespace {
+
+/// The rows that a model is given: their features and dtype, and what it makes of each.
+struct RowKind {
+  int64_t features;
+  Dtype dtype;
+  bool operator==(const RowKind&) const = default;
+};
+struct RowOutput {
+  int64_t features;
+  Dtype dtype;
+};
+
+}  // namespace
 
 struct Model::State {
   State(const Graph& graph, Device& device, Precision wanted)
@@ -29,6 +45,10 @@ struct Model::State {
   std::optional<Perceptron> perceptron;  ///< what the graph is; runs in its place
   std::set<const Buffer*> constants;     ///< which no output may share
   std::vector<ModelTensor> inputs, outputs;
+  mutable CallCache<RowKind, RowOutput> rows;  ///< that map() found by a run, where the graph does not say them
+
+  /// The perceptron's outputs in the model's precision.
+  Array run_perceptron(const Array& x) const { return perceptron->map(x, -1, {.precision = precision}); }
 };
 
 namespace {
@@ -120,7 +140,7 @@ std::string op_text(const Graph& graph, const Node& node) {
   const auto shortened = [](std::string text) {
     for (const char* own : {kScaleShift, kShift}) {
       for (size_t at = text.find(own); at != std::string::npos; at = text.find(own))
-        text.replace(at, std::string(own).size(), own == kShift ? "Bias" : "Scale");
+        text.replace(at, std::string(own).size(), own == kShift ? kBias : "Scale");
     }
     return text;
   };
@@ -165,11 +185,13 @@ std::vector<ModelStep> report_of(const Model::State& state, const Array& x) {
   Array y;
   for (double& time : times) {
     const auto begin = std::chrono::steady_clock::now();
-    y = (*state.perceptron)(x);
+    y = state.run_perceptron(x);
     y.device().synchronize();
     time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }
-  return {{graph.outputs[0].name, operators, y.device().name(), y.dtype(), y.shape(), times[0], times[1]}};
+  const bool is_tensor = state.perceptron->uses_tensor_cores(state.precision);
+  const std::string where = (is_tensor ? "tensor cores of " : "") + y.device().name();
+  return {{graph.outputs[0].name, operators, where, y.dtype(), y.shape(), times[0], times[1]}};
 }
 
 /// Raises ValueError for a model that is no function of the rows of a batch, as far as its shapes say.
@@ -214,13 +236,16 @@ PointFunction point_function(const Model& model, const Model::State& state, cons
   function.dtype = output.dtype.value_or(dtype);
   if (function.out_features < 0 || !output.dtype) {
     features_axis(function, x, axis);  // before anything runs
-    Array one = Array::empty({1, function.in_features}, dtype, model.device());
-    one.fill(0);
-    const Array result = run(one, 1);
-    if (result.ndim() != 2 || result.shape(0) != 1)
-      throw ValueError("nn.Model.map: the model must make one row of outputs of each row, but makes shape " +
-                       to_string(result.shape()) + " of shape " + to_string(one.shape()));
-    function.out_features = result.shape(1), function.dtype = result.dtype();
+    const RowOutput& row = state.rows.get({function.in_features, dtype}, [&] {
+      Array one = Array::empty({1, function.in_features}, dtype, model.device());
+      one.fill(0);
+      const Array result = run(one, 1);
+      if (result.ndim() != 2 || result.shape(0) != 1)
+        throw ValueError("nn.Model.map: the model must make one row of outputs of each row, but makes shape " +
+                         to_string(result.shape()) + " of shape " + to_string(one.shape()));
+      return RowOutput{result.shape(1), result.dtype()};
+    });
+    function.out_features = row.features, function.dtype = row.dtype;
   }
   if (function.in_features == 0 || function.out_features == 0)
     throw ValueError("nn.Model.map: the model makes " + std::to_string(function.out_features) + " outputs of " +
@@ -255,12 +280,16 @@ const Perceptron* Model::perceptron() const { return state_->perceptron ? &*stat
 
 std::vector<Array> Model::run(std::span<const Array> inputs) const {
   const PrecisionScope scope(state_->precision);
-  if (state_->perceptron) return {(*state_->perceptron)(checked(*state_, inputs)[0])};
+  if (state_->perceptron) return {state_->run_perceptron(checked(*state_, inputs)[0])};
   return own_outputs(*state_, inputs, state_->program.run(checked(*state_, inputs)));
 }
 
 Array Model::map(const Array& x, int64_t axis, const MapOptions& options) const {
-  if (const Perceptron* const network = perceptron()) return network->map(x, axis, options);
+  if (const Perceptron* const network = perceptron()) {
+    MapOptions of_model = options;
+    of_model.precision = state_->precision;
+    return network->map(x, axis, of_model);
+  }
   return map_points(point_function(*this, *state_, x, axis), x, axis, options);
 }
 
@@ -303,7 +332,11 @@ std::string Model::to_string() const {
     const std::string name = node.outputs.empty() ? node.name : node.outputs[0];
     rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
   }
-  rows.push_back({"", (perceptron() ? "one kernel on " : "on ") + device().name(), "", std::to_string(total)});
+  const bool is_tensor = perceptron() && perceptron()->uses_tensor_cores(precision());
+  rows.push_back({"",
+                  std::string(perceptron() ? "one kernel on " : "on ") + (is_tensor ? "tensor cores of " : "") +
+                      device().name(),
+                  "", std::to_string(total)});
   const std::string problem = note();
   return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
 }

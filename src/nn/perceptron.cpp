@@ -165,6 +165,10 @@ int64_t Perceptron::out_features() const { return state_->plan.out_features; }
 Dtype Perceptron::dtype() const { return state_->plan.dtype; }
 Device& Perceptron::device() const { return *state_->plan.device; }
 bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
+bool Perceptron::uses_tensor_cores(Precision precision) const {
+  const TensorNetwork network = tensor_network(*state_, precision);
+  return network.kernel || network.layered;
+}
 
 Array Perceptron::map(const Array& x, int64_t axis, const MapOptions& options) const {
   const PrecisionScope scope(options.precision);

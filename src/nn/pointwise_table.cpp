@@ -102,7 +102,7 @@ const PointwiseRow kRows[] = {
     {"Neg", "wrapping_negate($0)", kLow},
     {"Not", "!$0", kModerate, kBool},
     {"Or", "$0 || $1", kModerate, kBool},
-    {"PRelu", "leaky_relu($0, $1)", kLow},
+    {"PRelu", "leaky_relu($0, $1)", kLow, kFirst, "", false, false, nullptr, true},
     {"Pow", "power($0, $1)", kHigh},
     {"Reciprocal", "nn::reciprocal($0)"},
     {"Relu", "relu($0)", kLow},
@@ -125,7 +125,8 @@ const PointwiseRow kRows[] = {
     {"Where", "$0 ? $1 : $2", kModerate, kSecond},
     {"Xor", "$0 != $1", kModerate, kBool},
     {kScaleShift, "$0 * $1 + $2", kLow, kFirst, "", false, true},
-    {kShift, "$0 + $1", kLow, kFirst, "", false, true},
+    {kShift, "$0 + $1", kLow, kSecond, "", false, true},
+    {kBias, "wrapping_add($0, $1)", kLow, kSecond},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct PointwiseRow {
   bool is_by_channel = false;  ///< inputs but the first have a number for each channel, axis 1 of the first
   /// The text for a node; null where the operator does not do, as a pointwise one, what the node asks.
   const char* (*variant)(const Node& node) = nullptr;
+  bool keeps_shape = false;  ///< inputs but the first broadcast to its shape and never extend it
 };
 
 /// Null where there is none.

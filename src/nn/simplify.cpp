@@ -78,8 +78,8 @@ void split_biases(Graph& graph) {
       graph.nodes.push_back(std::move(node));
       continue;
     }
-    Node bias{is_gemm ? "Add" : kShift, is_gemm ? "" : kOwnDomain, node.name, {}, node.outputs, {}};
-    node.outputs[0] += ".product";
+    Node bias{is_gemm ? kBias : kShift, kOwnDomain, node.name, {}, node.outputs, {}};
+    node.outputs[0] += ".product", node.attributes[kIsWide] = int64_t{1};
     bias.inputs = {node.outputs[0], node.inputs[2]};
     node.inputs.resize(2);
     graph.nodes.push_back(std::move(node));

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper
 
 import iruka
 from iruka import nn
+from test_nn_operators import OPERATORS
 
 node = helper.make_node
 ONES = np.ones(1, np.float32)
@@ -353,6 +354,37 @@ def test_numbers_of_a_batch_norm_that_differ_in_size():
         model(np.ones((1, 4, 2, 2), np.float32))
 
 
+@pytest.mark.parametrize(
+    "slopes, shape",
+    [((3,), (2, 1)), ((5, 1, 1), (2, 1, 4, 3)), ((2, 1, 1, 1), (1, 5, 4, 3)), ((1, 1), (3,)), ((0,), (4, 1))],
+)
+def test_slopes_never_extend_their_input(slopes, shape):
+    model = load([node("PRelu", ["x", "s"], ["y"])], ["x"], ["y"], s=np.full(slopes, 0.5, np.float32))
+    with pytest.raises(ValueError, match="does not broadcast"):
+        model(np.ones(shape, np.float32))
+
+
+def test_slopes_that_a_convolution_gives():
+    """The input is then a constant, whose shape is the result's."""
+    w = np.ones((1, 1, 1, 1), np.float32)
+    nodes = [node("Conv", ["x", "w"], ["s"]), node("PRelu", ["c", "s"], ["y"])]
+    model = load(nodes, ["x"], ["y"], w=w, c=np.full((1, 1, 2, 2), -3, np.float32))
+    np.testing.assert_array_equal(run(model, np.full((1, 1, 2, 2), 2, np.float32)), np.full((1, 1, 2, 2), -6))
+    with pytest.raises(ValueError, match="does not broadcast"):
+        model(np.ones((2, 1, 2, 2), np.float32))
+
+
+@pytest.mark.parametrize("channels", [1, 2, 5])
+@pytest.mark.parametrize("behind", ["x", "r"])
+def test_numbers_for_channels_that_are_not_there(channels, behind):
+    v = np.ones(4, np.float32)
+    nodes = [node("Relu", ["x"], ["r"]), node("BatchNormalization", [behind, "v", "v", "v", "v"], ["y"])]
+    model = load(nodes, ["x"], ["y"], v=v)
+    with pytest.raises(ValueError, match="4 numbers for channels"):
+        model(np.ones((2, channels, 3), np.float32))
+    assert run(model, np.ones((2, 4, 3), np.float32)).shape == (2, 4, 3)
+
+
 def test_narrow_weights_do_not_overflow_with_a_batch_norm():
     half = value("x", TensorProto.FLOAT16)
     w, one, zero = np.full((1, 1, 1, 1), 300, np.float16), np.ones(1, np.float16), np.zeros(1, np.float16)
@@ -369,6 +401,19 @@ def test_parts_whose_sum_overflows():
     model = load([node("Split", ["x", "s"], list("abcd"))], ["x"], ["a"], s=np.array([1, most, most, 11]))
     with pytest.raises(ValueError, match="do not make 4 outputs"):
         model(np.ones(10, np.float32))
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_nodes_that_lack_inputs(op):
+    """Each is refused, or gives something; what it lacks is an input that is left out, or an end of the list."""
+    x = np.ones((1, 2, 3), np.float32)
+    for opset in (8, 13, 21):
+        for inputs in ([], [""], ["x"], ["", "x"], ["x", ""], ["x", "", ""], ["x", "", "x"], ["x", "x"]):
+            for outputs in (["y"], ["", "y"]):
+                try:
+                    run(load([node(op, inputs, outputs)], ["x"], ["y"], opset=opset), x)
+                except (ValueError, TypeError, IndexError, AttributeError):
+                    pass  # AttributeError: a tuple of outputs is no array
 
 
 # Attributes and numbers that mean nothing.

@@ -275,3 +275,44 @@ def test_which_networks_a_gpu_computes_on_tensor_cores(tmp_path):
     """Their kernels compile for a GPU of compute capability 9.0."""
     if "no compiler" in run("import sys\n" + CALLS, IRUKA_CACHE_DIR=str(tmp_path)):
         pytest.skip("there is no NVRTC")
+
+
+LOADED = """
+from onnx import helper, numpy_helper, TensorProto
+from iruka import nn
+def proto(widths):
+    nodes, weights = [], []
+    for k, (inputs, outputs) in enumerate(zip(widths, widths[1:])):
+        nodes += [helper.make_node("Gemm", [f"x{k}", f"w{k}"], [f"h{k}"]), helper.make_node("Tanh", [f"h{k}"], [f"x{k + 1}"])]
+        weights.append(numpy_helper.from_array(np.ones((inputs, outputs), "float32"), f"w{k}"))
+    x = helper.make_tensor_value_info("x0", TensorProto.FLOAT, ("n", widths[0]))
+    y = helper.make_tensor_value_info(f"x{len(widths) - 1}", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+def kernels(use):
+    iruka.clear_kernel_history()
+    use()
+    return {event.kernel for event in iruka.kernel_history()}
+
+x = iruka.empty((1000, 5), dtype="float32")
+try:
+    iruka.ElementwiseKernel("float32 x", "float32 y", "y = x", "first")(iruka.empty(3, dtype="float32"))
+except iruka.errors.DeviceError:
+    print("no compiler")
+    sys.exit()
+for width, way in ((24, "__call__"), (25, "map"), (26, "report")):
+    model = nn.load(proto((5, width, 3)), precision="tf32")
+    used = kernels(lambda: getattr(model, way)(x))
+    assert used == {f"nn_5_{width}_3_tf32"}, (way, used)
+assert "tensor cores of cuda" in str(model.report(x)) and "one kernel on tensor cores of cuda" in str(model)
+plain = nn.load(proto((5, 24, 3)))
+assert kernels(lambda: plain(x)) == {"nn_5_24_3"}
+assert "tensor cores" not in str(plain) + str(plain.report(x))
+"""
+
+
+@needs_fake_driver
+def test_loaded_models_that_are_perceptrons(tmp_path):
+    """Every way of running one has the precision that it was loaded with, and tells it."""
+    if "no compiler" in run("import sys\n" + LOADED, IRUKA_CACHE_DIR=str(tmp_path)):
+        pytest.skip("there is no NVRTC")

@@ -4,6 +4,7 @@
 
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
+#include "nn/fusion.h"
 #include "nn/operators/library_convolution.h"
 #include "nn/operators/window.h"
 #include "ops/views.h"
@@ -45,9 +46,10 @@ Operands prepared(const Operands& operands) {
             " groups do not fit " + std::to_string(operands.x.shape(1)) + " channels");
 }
 
+/// The result in the input's dtype, except where a bias that follows rounds it.
 Array with_bias(const Call& call, const Array& y) {
   const Array result = call.has(2) ? add(y, call[2].reshape(ops::along_axis(y.ndim(), 1, -1))) : y;
-  return result.astype(call[0].dtype(), false);
+  return call.integer(kIsWide, 0) ? result : result.astype(call[0].dtype(), false);
 }
 
 /// The matrix (images, channels * places of the kernel, places of the output).

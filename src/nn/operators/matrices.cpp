@@ -1,13 +1,26 @@
 // Products of matrices.
 #include "iruka/linalg.h"
+#include "core/device.h"
 #include "iruka/ops.h"
 #include "iruka/products.h"
+#include "nn/fusion.h"
 #include "nn/operators/operator.h"
 
 namespace iruka::nn {
 namespace {
 
 Results mat_mul(const Call& call) { return {matmul(call[0], call[1])}; }
+
+/// The product, of narrow floats in float32 where the device would compute in that in any case.
+Array wide_product(const Array& a, const Array& b) {
+  const Dtype wide = compute_dtype(promote(a.dtype(), b.dtype()));
+  const bool is_host = a.device().target().is_host;
+  return is_host ? matmul(a.astype(wide, false), b.astype(wide, false)) : matmul(a, b);
+}
+
+Array scaled(const Array& x, double factor) {
+  return factor == 1 ? x : multiply(x, Scalar(factor)).astype(x.dtype(), false);
+}
 
 /// alpha A B + beta C.
 Results gemm(const Call& call) {
@@ -17,14 +30,13 @@ Results gemm(const Call& call) {
   }
   if (call.integer("transA", 0)) a = a.transpose();
   if (call.integer("transB", 0)) b = b.transpose();
-  Array product = matmul(a, b);
-  const auto scaled = [](const Array& x, double factor) {
-    return factor == 1 ? x : multiply(x, Scalar(factor)).astype(x.dtype(), false);
-  };
-  product = scaled(product, call.number("alpha", 1));
-  if (!call.has(2)) return {product};
+  const Dtype dtype = promote(a.dtype(), b.dtype());
+  const Array product = scaled(wide_product(a, b), call.number("alpha", 1));
+  const Dtype result = call.integer(kIsWide, 0) ? product.dtype() : dtype;
+  if (!call.has(2)) return {product.astype(result, false)};
   call.check_broadcast(call[2], "C", product.shape());
-  return {add(product, scaled(call[2], call.number("beta", 1)))};
+  const Array addend = scaled(call[2].astype(compute_dtype(call[2].dtype()), false), call.number("beta", 1));
+  return {add(product, addend).astype(result, false)};
 }
 
 Results einsum_operator(const Call& call) {

@@ -21,7 +21,7 @@ Results concat(const Call& call) {
   parts.reserve(call.count());
   for (size_t k = 0; k < call.count(); ++k) parts.push_back(call[k]);
   const int64_t axis = call.integer("axis", 0);
-  if (!std::ranges::all_of(parts, is_taken_channels_last)) return {concatenate(parts, axis)};
+  if (parts.empty() || !std::ranges::all_of(parts, is_taken_channels_last)) return {concatenate(parts, axis)};
   // Neighbouring channels stay neighbours.
   for (Array& part : parts) part = channels_behind(part);
   const int ndim = parts[0].ndim(), of_parts = call.axis(axis, ndim);
