@@ -22,8 +22,8 @@ inline constexpr const char* kScaleShift = "ChannelScaleShift";
 inline constexpr const char* kShift = "ChannelShift";
 /// The sum of a product and its bias, which broadcasts.
 inline constexpr const char* kBias = "Bias";
-/// An attribute of a product that such a node follows: of narrow floats it gives the wide sums, so that they are rounded
-/// once.
+/// An attribute of a product that such a node follows: it gives sums of narrow floats in float32, so that the node
+/// alone rounds them.
 inline constexpr const char* kIsWide = "is_wide";
 
 /// Pointwise nodes of which nothing but the last one's output is used outside are made one. Single ones, too.

@@ -176,6 +176,12 @@ std::string table_of(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+/// "cpu", "tensor cores of cuda:0".
+std::string perceptron_place(const Model::State& state) {
+  const std::string device = state.program.device().name();
+  return state.perceptron->uses_tensor_cores(state.precision) ? "tensor cores of " + device : device;
+}
+
 /// The one step of a model that is a perceptron.
 std::vector<ModelStep> report_of(const Model::State& state, const Array& x) {
   const Graph& graph = state.program.graph();
@@ -189,9 +195,7 @@ std::vector<ModelStep> report_of(const Model::State& state, const Array& x) {
     y.device().synchronize();
     time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }
-  const bool is_tensor = state.perceptron->uses_tensor_cores(state.precision);
-  const std::string where = (is_tensor ? "tensor cores of " : "") + y.device().name();
-  return {{graph.outputs[0].name, operators, where, y.dtype(), y.shape(), times[0], times[1]}};
+  return {{graph.outputs[0].name, operators, perceptron_place(state), y.dtype(), y.shape(), times[0], times[1]}};
 }
 
 /// Raises ValueError for a model that is no function of the rows of a batch, as far as its shapes say.
@@ -332,11 +336,8 @@ std::string Model::to_string() const {
     const std::string name = node.outputs.empty() ? node.name : node.outputs[0];
     rows.push_back({name, op_text(graph, node), shapes.contains(name) ? shapes[name] : "", std::to_string(parameters)});
   }
-  const bool is_tensor = perceptron() && perceptron()->uses_tensor_cores(precision());
-  rows.push_back({"",
-                  std::string(perceptron() ? "one kernel on " : "on ") + (is_tensor ? "tensor cores of " : "") +
-                      device().name(),
-                  "", std::to_string(total)});
+  const std::string where = perceptron() ? "one kernel on " + perceptron_place(*state_) : "on " + device().name();
+  rows.push_back({"", where, "", std::to_string(total)});
   const std::string problem = note();
   return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
 }

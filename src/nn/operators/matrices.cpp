@@ -1,6 +1,6 @@
 // Products of matrices.
-#include "iruka/linalg.h"
 #include "core/device.h"
+#include "iruka/linalg.h"
 #include "iruka/ops.h"
 #include "iruka/products.h"
 #include "nn/fusion.h"
