@@ -31,7 +31,25 @@ struct Applied {
 struct Sum {
   std::vector<std::string> elements, biases;
   Applied applied;
+
+  bool has_function(ConvolutionFunction function) const { return applied.function == function; }
+  bool is_plain() const { return has_function(ConvolutionFunction::none); }
 };
+
+/// x sigmoid(x) of a plain sum and its sigmoid, in any order: how files before version 24 of the operator set write
+/// silu.
+std::optional<Sum> silu_of(const Sum& a, const Sum& b) {
+  const Sum &x = a.is_plain() ? a : b, &factor = a.is_plain() ? b : a;
+  if (!x.is_plain() || !factor.has_function(ConvolutionFunction::sigmoid) || x.elements != factor.elements ||
+      x.biases != factor.biases)
+    return {};
+  Sum made = x;
+  made.applied.function = ConvolutionFunction::silu;
+  return made;
+}
+
+/// Beyond this x, log(1 + exp(x)) is x in float64, too.
+constexpr float kLargestOfSoftplus = 40;
 
 /// What a pointwise node is to its first input; nothing where convolutions do not have such a function. `constant`
 /// gives the number of an input, if it is one.
@@ -44,6 +62,15 @@ std::optional<Applied> applied_by(const Node& node, Constant&& constant) {
   if (node.op == "LeakyRelu") return Applied{leaky_relu, {number("alpha")}};
   if (node.op == "HardSigmoid") return Applied{hard_sigmoid, {number("alpha"), number("beta")}};
   if (node.op == "HardSwish") return Applied{hard_swish};
+  if (node.op == "Tanh") return Applied{tanh};
+  if (node.op == "Sigmoid") return Applied{sigmoid};
+  if (node.op == "Swish" && number("alpha") == 1) return Applied{silu};
+  if (node.op == "Elu") return Applied{elu, {number("alpha")}};
+  if (node.op == "Softplus") return Applied{softplus, {1, kLargestOfSoftplus}};
+  if (node.op == "Gelu") {
+    const auto* const way = find_attribute<std::string>(node, "approximate");
+    return Applied{way && *way == "tanh" ? gelu_tanh : gelu};
+  }
   if (node.op != "Clip") return {};
   if (node.attributes.contains("min") || node.attributes.contains("max"))
     return Applied{clip, {number("min"), number("max")}};
@@ -72,21 +99,25 @@ std::optional<Sum> sum_of(const Node& fused, Constant&& constant) {
     const auto found = outside.find(name);
     return found == outside.end() ? std::optional<double>() : constant(found->second);
   };
-  const auto has_function = [](const Sum& sum) { return sum.applied.function != ConvolutionFunction::none; };
   for (const Node& node : body.nodes) {
     const bool is_sum = (node.op == "Add" && node.domain.empty()) || node.op == kShift;
-    const std::optional<Applied> applied = is_sum ? std::nullopt : applied_by(node, number);
-    if (!(is_sum && node.inputs.size() == 2) && !applied) return {};
+    const bool is_product = node.op == "Mul" && node.domain.empty();
+    const std::optional<Applied> applied = is_sum || is_product ? std::nullopt : applied_by(node, number);
+    if (!((is_sum || is_product) && node.inputs.size() == 2) && !applied) return {};
     if (node.inputs.empty() || node.outputs.empty()) return {};
     for (size_t k = 0; k < node.inputs.size(); ++k) {
-      const bool is_left_out = k > 0 && !is_sum && node.inputs[k].empty();  // a bound of Clip
+      const bool is_left_out = k > 0 && applied && node.inputs[k].empty();  // a bound of Clip
       if (!is_left_out && !values.contains(node.inputs[k])) return {};
     }
     Sum made = values.at(node.inputs[0]);
-    if (has_function(made) || made.elements.empty()) return {};
-    if (is_sum) {
+    if (made.elements.empty() || (!made.is_plain() && !is_product)) return {};
+    if (is_product) {
+      const std::optional<Sum> silu = silu_of(made, values.at(node.inputs[1]));
+      if (!silu) return {};
+      made = *silu;
+    } else if (is_sum) {
       const Sum& other = values.at(node.inputs[1]);
-      if (has_function(other) || (node.op == "Add" && other.elements.empty())) return {};
+      if (!other.is_plain() || (node.op == "Add" && other.elements.empty())) return {};
       made.elements.insert(made.elements.end(), other.elements.begin(), other.elements.end());
       made.biases.insert(made.biases.end(), other.biases.begin(), other.biases.end());
     } else {

@@ -1,5 +1,6 @@
 #include "nn/loop_perceptron.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/device.h"
@@ -8,22 +9,39 @@
 namespace iruka::nn {
 namespace {
 
-/// The loops' function of an activation; nothing where they have none that gives the same bits as the kernel's.
+/// The loops' function of an activation, which gives the same bits as the kernel's.
+struct FunctionRow {
+  Activation::Kind kind;
+  ConvolutionFunction function;
+};
+constexpr FunctionRow kFunctions[] = {
+    {Activation::Kind::relu, ConvolutionFunction::relu},
+    {Activation::Kind::leaky_relu, ConvolutionFunction::leaky_relu},
+    {Activation::Kind::gelu, ConvolutionFunction::gelu},
+    {Activation::Kind::gelu_tanh, ConvolutionFunction::gelu_tanh},
+    {Activation::Kind::silu, ConvolutionFunction::silu},
+    {Activation::Kind::tanh, ConvolutionFunction::tanh},
+    {Activation::Kind::sigmoid, ConvolutionFunction::sigmoid},
+    {Activation::Kind::softplus, ConvolutionFunction::softplus},
+    {Activation::Kind::elu, ConvolutionFunction::elu},
+    {Activation::Kind::hardswish, ConvolutionFunction::torch_hard_swish},
+};
+
+/// Nothing where the loops have no such layer.
 std::optional<DenseStep> step_of(const DenseLayer& layer) {
-  using Kind = Activation::Kind;
   DenseStep step;
   if (!layer.weight.valid() || layer.activations.size() > 1) return {};
   if (layer.activations.empty()) return step;
   const Activation& activation = layer.activations[0];
-  const bool is_one_slope = activation.kind == Kind::prelu && activation.weight.size() == 1;
-  if (activation.kind == Kind::relu) {
-    step.function = ConvolutionFunction::relu;
-  } else if (activation.kind == Kind::leaky_relu || is_one_slope) {
-    step.function = ConvolutionFunction::leaky_relu;
-    step.numbers[0] = is_one_slope ? activation.weight.item<double>() : activation.parameters.at(0);
-  } else {
-    return {};
+  if (activation.kind == Activation::Kind::prelu) {
+    if (activation.weight.size() != 1) return {};
+    step.function = ConvolutionFunction::leaky_relu, step.numbers[0] = activation.weight.item<double>();
+    return step;
   }
+  const auto* const row = std::ranges::find(kFunctions, activation.kind, &FunctionRow::kind);
+  if (row == std::end(kFunctions)) return {};
+  step.function = row->function;
+  std::ranges::copy(activation.parameters, step.numbers);
   return step;
 }
 

@@ -1,5 +1,6 @@
 """Convolutions of float32 images on processors with vectors, beside sums of products in float64."""
 
+import math
 import os
 
 import numpy as np
@@ -91,13 +92,21 @@ def convolved(x, weights, groups, strides, dilations, pads):
     return result.reshape(len(x), -1, *extents)
 
 
+BEFORE = object()
+ERF = np.vectorize(math.erf, otypes=[float])
+
+
 def network(weights, groups, strides, dilations, pads, tail=(), opset=20):
-    """A convolution and (operator, constants or attributes) behind it."""
+    """A convolution and (operator, constants or attributes) behind it; BEFORE is the input of the operator before."""
     axes = weights.ndim - 2
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)]
-    constants, name = {"w": weights}, "y"
+    constants, name, before = {"w": weights}, "y", "y"
     for k, (operator, *values) in enumerate(tail):
         attributes = values.pop() if values and isinstance(values[-1], dict) else {}
+        if values and values[0] is BEFORE:
+            nodes.append(helper.make_node(operator, [name, before], [name := f"t{k}"]))
+            continue
+        before = name
         names = [f"c{k}_{n}" if value is not None else "" for n, value in enumerate(values)]
         constants |= {key: value for key, value in zip(names, values) if key}
         nodes.append(helper.make_node(operator, [name, *names], [name := f"t{k}"], **attributes))
@@ -191,9 +200,39 @@ FUNCTIONS = {
     "clip": ([("Clip", np.float32(-0.5), np.float32(2))], lambda x: np.clip(x, -0.5, 2)),
     "clip below": ([("Clip", np.float32(1))], lambda x: np.maximum(x, 1)),
     "clip above": ([("Clip", None, np.float32(1))], lambda x: np.minimum(x, 1)),
-    "hard sigmoid": ([("HardSigmoid", {"alpha": 0.3, "beta": 0.4})], lambda x: np.clip(0.3 * x + 0.4, 0, 1)),
+    "hard sigmoid": (
+        [("HardSigmoid", {"alpha": 0.3, "beta": 0.4})],
+        lambda x: np.clip(np.float32(0.3) * x + np.float32(0.4), 0, 1),
+    ),
     "hard swish": ([("HardSwish",)], lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
+    "tanh": ([("Tanh",)], np.tanh),
+    "sigmoid": ([("Sigmoid",)], lambda x: 1 / (1 + np.exp(-x))),
+    "swish": ([("Swish",)], lambda x: x / (1 + np.exp(-x))),
+    "silu in parts": ([("Sigmoid",), ("Mul", BEFORE)], lambda x: x / (1 + np.exp(-x))),
+    "gelu": ([("Gelu",)], lambda x: 0.5 * x * (1 + ERF(x / np.sqrt(2)))),
+    "gelu by tanh": (
+        [("Gelu", {"approximate": "tanh"})],
+        lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    ),
+    "elu": ([("Elu", {"alpha": 0.7})], lambda x: np.where(x > 0, x, np.float32(0.7) * np.expm1(np.minimum(x, 0)))),
+    "softplus": ([("Softplus",)], lambda x: np.logaddexp(x, 0)),
 }
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_of_large_and_small_sums(function):
+    """Of many elements, over several chunks of work, up to where the functions are constant or x itself."""
+    tail, formula = FUNCTIONS[function]
+    x = np.concatenate([np.linspace(-100, 100, 9001), [0, -0.0, 1e-30, -1e-30]])
+    for dtype in (np.float32, np.float64):
+        values = x.astype(dtype).reshape(1, 1, 1, -1).repeat(2, axis=1)
+        window = 1, (1, 1), (1, 1), (0, 0, 0, 0)
+        model = network(np.eye(2, dtype=dtype).reshape(2, 2, 1, 1), *window, [[*each] for each in tail], opset=24)
+        got, want = iruka.asnumpy(model(values)), formula(values.astype(np.float64))
+        assert len(model.report(values).rows) == 1
+        rounding = 4 * np.finfo(dtype).eps
+        far = 1e-6 if dtype == np.float32 else 1e-14  # 1 + erf(x) and 1 + tanh(x) of x far below 0
+        np.testing.assert_allclose(got, want, rtol=100 * rounding, atol=far)
 
 
 @pytest.mark.parametrize("case", ["3x3", "many outputs", "more steps than at once", "groups", "depthwise", "1x1"])
@@ -203,11 +242,11 @@ def test_functions_of_sums_are_a_part_of_the_convolution(function, case):
     tail, formula = FUNCTIONS[function]
     bias = np.random.default_rng(1).normal(size=(weights.shape[0], 1, 1)).astype(np.float32)
     expected = convolved(x, weights, *window) + bias
-    model = network(weights, *window, [("Add", bias), *([*each] for each in tail)])
+    model = network(weights, *window, [("Add", bias), *([*each] for each in tail)], opset=24)
     assert_close(iruka.asnumpy(model(x)), formula(expected), sums=expected)
     assert len(model.report(x).rows) == 1
     element = np.random.default_rng(2).normal(size=expected.shape).astype(np.float32)
-    model = network(weights, *window, [("Add", bias), ("Add", element), *([*each] for each in tail)])
+    model = network(weights, *window, [("Add", bias), ("Add", element), *([*each] for each in tail)], opset=24)
     assert_close(iruka.asnumpy(model(channels_last(x))), formula(expected + element), sums=expected)
 
 
@@ -216,7 +255,7 @@ def test_functions_keep_nans(function):
     x, weights, *window = operands("3x3")
     x[:, :, 4, 4] = np.nan
     expected = convolved(x, weights, *window)
-    result = iruka.asnumpy(network(weights, *window, [[*each] for each in FUNCTIONS[function][0]])(x))
+    result = iruka.asnumpy(network(weights, *window, [[*each] for each in FUNCTIONS[function][0]], opset=24)(x))
     np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
 
 

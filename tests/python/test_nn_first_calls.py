@@ -13,7 +13,15 @@ ACTIVATIONS = {
     "relu": lambda: nn.ReLU(),
     "leaky": lambda: nn.LeakyReLU(0.2),
     "slope": lambda: nn.PReLU(),
-    "hard swish": lambda: nn.Hardswish(),  # has no loops
+    "gelu": lambda: nn.GELU(),
+    "gelu by tanh": lambda: nn.GELU("tanh"),
+    "silu": lambda: nn.SiLU(),
+    "tanh": lambda: nn.Tanh(),
+    "sigmoid": lambda: nn.Sigmoid(),
+    "softplus": lambda: nn.Softplus(2, 3),
+    "elu": lambda: nn.ELU(0.7),
+    "hard swish": lambda: nn.Hardswish(),
+    "softmax": lambda: nn.Softmax(-1),  # has no loops
 }
 WIDTHS = [(8, 32, 4), (3, 64, 64, 3), (5, 7, 9, 11), (40, 130, 17), (1, 1), (256, 256, 2)]
 

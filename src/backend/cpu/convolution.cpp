@@ -416,11 +416,32 @@ class CpuConvolutions final : public Convolutions {
                       window_loops().bytes / itemsize(job.dtype));
   }
   bool convolve(const Convolution& job) override {
-    if (!gives_channels_last(job)) return convolve_planar(job);
-    return job.dtype == Dtype::float32 ? run<float>(job) : run<double>(job);
+    Convolution plain = job;
+    if (is_costly(job.function)) plain.function = ConvolutionFunction::none;
+    if (!run(plain)) return false;
+    if (is_costly(job.function)) job.dtype == Dtype::float32 ? apply<float>(job) : apply<double>(job);
+    return true;
   }
 
  private:
+  bool run(const Convolution& job) const {
+    if (!gives_channels_last(job)) return convolve_planar(job);
+    return job.dtype == Dtype::float32 ? run<float>(job) : run<double>(job);
+  }
+  /// The function of all results.
+  template <class T>
+  static void apply(const Convolution& job) {
+    constexpr int64_t kChunk = 1024;  // takes as long as a thread needs to take part
+    const int64_t count = job.images * job.outputs * job.out[0] * job.out[1] * job.out[2];
+    const T numbers[] = {static_cast<T>(job.numbers[0]), static_cast<T>(job.numbers[1])};
+    auto* const data = static_cast<T*>(job.result);
+    ThreadPool::instance().run(divided(count, kChunk), 1,
+                               [&](int64_t begin, int64_t end) {
+                                 const int64_t first = begin * kChunk, last = std::min(end * kChunk, count);
+                                 loops_of<T>(window_loops()).apply(job.function, numbers, data + first, last - first);
+                               },
+                               {.alone = kAlone});
+  }
   template <class T>
   static bool run(const Convolution& job) {
     const ConvolutionPlan<T> plan(job, window_loops(), thread_count());

@@ -118,16 +118,20 @@ class DensePlan {
     }
     for (size_t k = 0; k < network_.steps.size(); ++k) {
       const DenseStep& step = network_.steps[k];
-      const bool is_result = k + 1 == network_.steps.size() && is_dense(network_.y);
+      const bool is_result = k + 1 == network_.steps.size() && is_dense(network_.y) && !is_costly(step.function);
       if (is_result)
         y = result;
       else
         use_memory(buffers[0], step.outputs, y);
       run_step(k, x, y, count, sums);
+      if (is_costly(step.function)) {
+        const T numbers[] = {static_cast<T>(step.numbers[0]), static_cast<T>(step.numbers[1])};
+        loops_of<T>(loops_).apply(step.function, numbers, y.data, count * step.outputs);
+      }
       std::swap(buffers[0], buffers[1]);
       x = y;
     }
-    if (!is_dense(network_.y))
+    if (!is_dense(network_.y) || is_costly(network_.steps.back().function))
       scatter(y.data, network_.steps.back().outputs, count, result, network_.y.feature / kSize);
   }
 
@@ -137,6 +141,7 @@ class DensePlan {
     const int64_t end = 1, lanes = loops_.bytes / static_cast<int64_t>(sizeof(T));
     const PixelBlock<T> block{x.data, x.places, y.places, count, &run, &end, 1, sums};
     const auto* weights = static_cast<const T*>(step.weights);
+    const ConvolutionFunction function = is_costly(step.function) ? ConvolutionFunction::none : step.function;
     for (const OutputRange& range : ranges_[number]) {
       loops_of<T>(loops_).convolve(block, {range.vectors,
                                            range.outputs,
@@ -144,7 +149,7 @@ class DensePlan {
                                            {y.data + range.first,
                                             nullptr,
                                             biases_[number].data() + range.first,
-                                            step.function,
+                                            function,
                                             {static_cast<T>(step.numbers[0]), static_cast<T>(step.numbers[1])}}});
       weights += step.inputs * range.vectors * lanes;
     }

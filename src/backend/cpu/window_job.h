@@ -93,6 +93,11 @@ struct PoolRow {
   T* result;
 };
 
+/// Functions of the elements of a vector, which take and give vectors of the loops' size.
+struct VectorMath {
+  void *exp, *expm1, *log1p, *tanh, *erf;
+};
+
 /// The loops of one instruction set.
 template <class T>
 struct WindowLoopsOf {
@@ -100,6 +105,8 @@ struct WindowLoopsOf {
   void (*convolve_channels)(const ChannelBlock<T>&);
   void (*convolve_planar)(const PlanarRow<T>&);
   void (*pool)(const PoolRow<T>&);
+  /// Replaces numbers by a costly function of them and its two numbers.
+  void (*apply)(ConvolutionFunction, const T* numbers, T* data, int64_t count);
 };
 struct WindowLoops {
   int64_t bytes;  ///< of a vector
@@ -107,6 +114,8 @@ struct WindowLoops {
   void (*turn)(const float* from, int64_t line, int64_t rows, int64_t columns, float* to, int64_t to_line);
   WindowLoopsOf<float> singles;
   WindowLoopsOf<double> doubles;
+  /// What costly functions are made of. Called once, before their first use.
+  void (*set_math)(const VectorMath& singles, const VectorMath& doubles);
 };
 namespace baseline {
 extern const WindowLoops loops;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/cpu/window_job.h"
+#include "backend/cpu/window_math.h"
 
 namespace iruka::cpu_backend::IRUKA_WINDOW_TARGET {
 namespace {
@@ -374,6 +375,49 @@ void pool(const PoolRow<T>& row) {
   row.is_mean ? pool_pixels<T, true>(row) : pool_pixels<T, false>(row);
 }
 
+/// `kFunction` of a vector.
+template <ConvolutionFunction kFunction, class V, class T>
+IRUKA_WINDOW_INLINE V costly(V x, const T* numbers) {
+  using enum ConvolutionFunction;
+  if constexpr (kFunction == torch_hard_swish) return nn::Hardswish::apply(x, numbers, 0);
+  if constexpr (kFunction == tanh) return nn::Tanh::apply(x, numbers, 0);
+  if constexpr (kFunction == sigmoid) return nn::Sigmoid::apply(x, numbers, 0);
+  if constexpr (kFunction == silu) return nn::Silu::apply(x, numbers, 0);
+  if constexpr (kFunction == gelu) return nn::Gelu::apply(x, numbers, 0);
+  if constexpr (kFunction == gelu_tanh) return nn::GeluTanh::apply(x, numbers, 0);
+  if constexpr (kFunction == elu) return nn::Elu::apply(x, numbers, 0);
+  if constexpr (kFunction == softplus) return nn::Softplus::apply(x, numbers, 0);
+}
+
+template <class T>
+void apply(ConvolutionFunction function, const T* numbers, T* data, int64_t count) {
+  using V = nn::MathVector<T>;
+  constexpr int kFirst = static_cast<int>(ConvolutionFunction::hard_swish) + 1, kLanes = sizeof(V) / sizeof(T);
+  repeat<static_cast<int>(ConvolutionFunction::softplus) + 1 - kFirst>([&](auto k) IRUKA_WINDOW_LAMBDA {
+    constexpr auto kFunction = static_cast<ConvolutionFunction>(kFirst + k.value);
+    if (function != kFunction) return;
+    int64_t at = 0;
+    for (; at + kLanes <= count; at += kLanes) {
+      V x;
+      __builtin_memcpy(&x, data + at, sizeof x);
+      x = costly<kFunction>(x, numbers);
+      __builtin_memcpy(data + at, &x, sizeof x);
+    }
+    if (at == count) return;
+    T rest[kLanes]{};
+    for (int64_t lane = 0; at + lane < count; ++lane) rest[lane] = data[at + lane];
+    V x;
+    __builtin_memcpy(&x, rest, sizeof x);
+    x = costly<kFunction>(x, numbers);
+    __builtin_memcpy(rest, &x, sizeof x);
+    for (int64_t lane = 0; at + lane < count; ++lane) data[at + lane] = rest[lane];
+  });
+}
+
+void set_math(const VectorMath& singles, const VectorMath& doubles) {
+  nn::single_math = singles, nn::double_math = doubles;
+}
+
 /// Four rows of four numbers become columns.
 IRUKA_WINDOW_INLINE void turn_tile(const float* const (&from)[4], float* to, int64_t line) {
   using L = Lanes<float, 16>;
@@ -418,8 +462,9 @@ void turn(const float* from, int64_t line, int64_t rows, int64_t columns, float*
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
 const WindowLoops loops{IRUKA_WINDOW_BYTES,
                         turn,
-                        {convolve<float>, convolve<float>, convolve_planar<float>, pool<float>},
-                        {convolve<double>, convolve<double>, convolve_planar<double>, pool<double>}};
+                        {convolve<float>, convolve<float>, convolve_planar<float>, pool<float>, apply<float>},
+                        {convolve<double>, convolve<double>, convolve_planar<double>, pool<double>, apply<double>},
+                        set_math};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_WINDOW_TARGET

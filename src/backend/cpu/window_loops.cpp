@@ -1,10 +1,13 @@
 #include "backend/cpu/window_loops.h"
 
+#include "backend/cpu/compiler/compiler.h"
 #include "core/device.h"
+#include "core/once.h"
 
 namespace iruka::cpu_backend {
+namespace {
 
-const WindowLoops& window_loops() {
+const WindowLoops& widest_loops() {
 #if defined(__x86_64__)
   // Not beyond IRUKA_CPU_LEVEL, which the target respects.
   const int64_t bytes = cpu().target().vector_bytes;
@@ -12,6 +15,21 @@ const WindowLoops& window_loops() {
   if (bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::loops;
 #endif
   return baseline::loops;
+}
+
+VectorMath math_of(bool is_single, int64_t bytes) {
+  const auto function = [&](const char* name) { return vector_function(name, is_single, bytes); };
+  return {function("exp"), function("expm1"), function("log1p"), function("tanh"), function("erf")};
+}
+
+}  // namespace
+
+const WindowLoops& window_loops() {
+  return *made_once_locked([] {
+    const WindowLoops& loops = widest_loops();
+    loops.set_math(math_of(true, loops.bytes), math_of(false, loops.bytes));
+    return &loops;
+  });
 }
 
 }  // namespace iruka::cpu_backend

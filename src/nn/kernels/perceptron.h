@@ -5,7 +5,7 @@
 // 16 bytes. Four sums at once are what keeps the processor's multipliers busy, and 16 bytes are one load of a GPU.
 #pragma once
 
-#include "nn/kernels/activations.h"
+#include "jit/kernels/activations.h"
 
 // A GPU's registers have no addresses: loops over local arrays are unrolled there. On a CPU short code is as fast, and
 // compiles sooner.

@@ -1,7 +1,7 @@
 // Pointwise operators of graphs, by ONNX's formulas. F is float or double, T any number. Attributes are of the type F.
 #pragma once
 
-#include "nn/kernels/activations.h"
+#include "jit/kernels/activations.h"
 
 namespace iruka::nn {
 

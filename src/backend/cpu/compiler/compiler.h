@@ -22,6 +22,9 @@ namespace iruka::cpu_backend {
 IRUKA_COMPILER_API const std::string& compiler_fingerprint();
 /// Bytes in the host's widest vector register.
 IRUKA_COMPILER_API int host_vector_bytes();
+/// SLEEF's function of C's name ("exp", "tanh"...) for vectors of `bytes` bytes of floats or doubles, which compiled
+/// programs call, too; null where there is none for this host.
+IRUKA_COMPILER_API void* vector_function(std::string_view name, bool is_single, int64_t bytes);
 
 /// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
 /// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/host.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 
@@ -101,6 +102,16 @@ void add_vector_math(llvm::TargetLibraryInfoImpl& library) { library.addVectoriz
 const char* sleef_scalar_name(std::string_view name) {
   const auto found = tables().scalar_names.find(std::string(name));
   return found == tables().scalar_names.end() ? nullptr : found->second.c_str();
+}
+
+void* vector_function(std::string_view name, bool is_single, int64_t bytes) {
+  for (const MathFunction& function : kFunctions) {
+    if (function.name != name) continue;
+    for (const auto& width : host().sleef.widths)
+      if (width.bytes == bytes)
+        return sleef_address(sleef_name(function, is_single, width.bytes / (is_single ? 4 : 8), width.isa));
+  }
+  return nullptr;
 }
 
 void* sleef_address(std::string_view sleef_name) {

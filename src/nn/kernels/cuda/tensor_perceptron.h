@@ -10,7 +10,7 @@
 // terms is free, so the weights of inputs 2 t and 2 t + 1 stand where the instruction looks for t and t + 4.
 #pragma once
 
-#include "nn/kernels/activations.h"
+#include "jit/kernels/activations.h"
 
 namespace iruka::nn {
 

@@ -1,0 +1,35 @@
+// The activations of kernels (jit/kernels/activations.h) for vectors, whose functions are SLEEF's, as those of kernels
+// are: so loops and kernels give the same bits. For files that Clang compiles, each for one size of vectors.
+#pragma once
+
+#include "backend/cpu/window_job.h"
+
+namespace iruka::nn {
+namespace {
+
+/// A vector that takes part in the formulas as a number does.
+template <class T>
+using MathVector = T __attribute__((ext_vector_type(IRUKA_WINDOW_BYTES / sizeof(T))));
+
+constinit cpu_backend::VectorMath single_math{}, double_math{};
+
+#define IRUKA_WINDOW_MATH(name)                                                               \
+  inline MathVector<float> name(MathVector<float> x) {                                        \
+    return reinterpret_cast<MathVector<float> (*)(MathVector<float>)>(single_math.name)(x);   \
+  }                                                                                           \
+  inline MathVector<double> name(MathVector<double> x) {                                      \
+    return reinterpret_cast<MathVector<double> (*)(MathVector<double>)>(double_math.name)(x); \
+  }
+IRUKA_WINDOW_MATH(exp)
+IRUKA_WINDOW_MATH(expm1)
+IRUKA_WINDOW_MATH(log1p)
+IRUKA_WINDOW_MATH(tanh)
+IRUKA_WINDOW_MATH(erf)
+#undef IRUKA_WINDOW_MATH
+
+}  // namespace
+}  // namespace iruka::nn
+
+#define IRUKA_INLINE inline __attribute__((always_inline))
+#include "jit/kernels/activations.h"
+#undef IRUKA_INLINE
