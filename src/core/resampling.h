@@ -68,8 +68,8 @@ struct Resampling {
   /// For a warp, these say which of its outputs are the outputs of the pass.
   std::shared_ptr<const AxisMap> rows, columns;
   std::shared_ptr<const Warping> warp;
-  /// Whether sums along rows are cut to a uint8's range, in which Pillow keeps them.
-  bool clips_columns = false;
+  /// Whether sums along rows are rounded to uint8, as which Pillow keeps them.
+  bool rounds_columns = false;
   std::vector<float> outside;  ///< of each channel: the value of constants, one of `dtype`
   std::vector<PointStep> steps;
   void* result = nullptr;

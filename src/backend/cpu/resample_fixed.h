@@ -1,26 +1,53 @@
 // Loops of uint8 pictures: exact sums of integers. Part of resample_lanes.h.
 
-IRUKA_RESAMPLE_INLINE int16_t cut(const FixedColumns& columns, int32_t sum) {
-  return static_cast<int16_t>(sum < columns.least ? columns.least : sum > columns.most ? columns.most : sum);
-}
+/// How a sum along a row becomes a number of 6 bits of fraction: directly, or by way of a uint8.
+struct ColumnRounding {
+  explicit ColumnRounding(const FixedColumns& columns)
+      : down(columns.rounds ? 14 : kColumnShift),
+        half(1 << (down - 1)),
+        up(columns.rounds ? kRowBits : 0),
+        least(columns.rounds ? 0 : INT16_MIN),
+        most(columns.rounds ? 255 : INT16_MAX) {}
+  const int down;
+  const int32_t half;
+  const int up;
+  const int16_t least, most;
+
+  IRUKA_RESAMPLE_INLINE int16_t operator()(int32_t sum) const {
+    sum >>= down;
+    return static_cast<int16_t>((sum < least ? least : sum > most ? most : sum) << up);
+  }
+#if defined(__AVX2__)
+  IRUKA_RESAMPLE_INLINE __m128i operator()(__m128i numbers) const {
+    const __m128i cut = _mm_min_epi16(_mm_max_epi16(numbers, _mm_set1_epi16(least)), _mm_set1_epi16(most));
+    return _mm_sll_epi16(cut, _mm_cvtsi32_si128(up));
+  }
+  IRUKA_RESAMPLE_INLINE __m256i operator()(__m256i numbers) const {
+    const __m256i cut = _mm256_min_epi16(_mm256_max_epi16(numbers, _mm256_set1_epi16(least)), _mm256_set1_epi16(most));
+    return _mm256_sll_epi16(cut, _mm_cvtsi32_si128(up));
+  }
+#endif
+};
 
 /// One output at a time: any channels and windows.
 template <int kChannels>
 IRUKA_RESAMPLE_INLINE void fixed_pixels(const FixedColumns& columns, const uint8_t* row, int16_t* result) {
+  const ColumnRounding rounding(columns);
   const int taps = 2 * columns.pairs;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const uint8_t* from = row + int64_t{columns.start[x]} * kChannels;
     const int16_t* const weights = columns.weights + x * taps;
     int32_t sum[kChannels];
-    for (int32_t& each : sum) each = kColumnHalf;
+    for (int32_t& each : sum) each = rounding.half;
     for (int k = 0; k < taps; ++k, from += kChannels)
       for (int c = 0; c < kChannels; ++c) sum[c] += from[c] * weights[k];
-    for (int c = 0; c < kChannels; ++c) result[x * kChannels + c] = cut(columns, sum[c] >> kColumnShift);
+    for (int c = 0; c < kChannels; ++c) result[x * kChannels + c] = rounding(sum[c]);
   }
 }
 /// Blocks of channels.
 IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uint8_t* row, int16_t* result) {
   constexpr int kBlock = 64;
+  const ColumnRounding rounding(columns);
   const int taps = 2 * columns.pairs;
   const int64_t channels = columns.channels;
   for (int64_t x = 0; x < columns.pixels; ++x) {
@@ -29,14 +56,14 @@ IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uin
       const int64_t count = channels - first < kBlock ? channels - first : kBlock;
       const uint8_t* from = row + columns.start[x] * channels + first;
       int32_t sum[kBlock];
-      for (int32_t& each : sum) each = kColumnHalf;
+      for (int32_t& each : sum) each = rounding.half;
       for (int k = 0; k < taps; ++k, from += channels) {
         const int32_t weight = weights[k];
         if (weight == 0) continue;  // also reads nothing behind a row
         for (int64_t c = 0; c < count; ++c) sum[c] += from[c] * weight;
       }
       int16_t* const to = result + x * channels + first;
-      for (int64_t c = 0; c < count; ++c) to[c] = cut(columns, sum[c] >> kColumnShift);
+      for (int64_t c = 0; c < count; ++c) to[c] = rounding(sum[c]);
     }
   }
 }
@@ -53,13 +80,14 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
   const int pairs = columns.pairs;
   const int64_t step = 2 * columns.channels;
   const __mmask64 low = 0x5555555555555555;  // the upper half of each number is 0
-  const __m256i least = _mm256_set1_epi16(columns.least), most = _mm256_set1_epi16(columns.most);
+  const ColumnRounding rounding(columns);
+  const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const int16_t* weights = columns.group_weights;
   for (int64_t group = 0; group < columns.groups; ++group) {
     const __m512i places = _mm512_loadu_si512(columns.places + group * 64);
     const int64_t start = columns.group_start[group];
     __m512i sum[kRows];
-    for (int r = 0; r < kRows; ++r) sum[r] = _mm512_set1_epi32(kColumnHalf);
+    for (int r = 0; r < kRows; ++r) sum[r] = _mm512_set1_epi32(rounding.half);
     for (int k = 0; k < pairs; ++k, weights += 32) {
       const __m512i weight = _mm512_loadu_si512(weights);
       for (int r = 0; r < kRows; ++r) {
@@ -74,9 +102,8 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      const __m256i numbers = _mm512_cvtsepi32_epi16(_mm512_srai_epi32(sum[r], kColumnShift));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(results[r] + group * 16),
-                          _mm256_min_epi16(_mm256_max_epi16(numbers, least), most));
+      const __m256i numbers = _mm512_cvtsepi32_epi16(_mm512_sra_epi32(sum[r], down));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(results[r] + group * 16), rounding(numbers));
     }
   }
 }
@@ -96,7 +123,8 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
     spread[lane] = pair;
   }
   const __m512i place = _mm512_load_si512(places), spreading = _mm512_load_si512(spread);
-  const __m128i least = _mm_set1_epi16(columns.least), most = _mm_set1_epi16(columns.most);
+  const ColumnRounding rounding(columns);
+  const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const int pairs = columns.pairs;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const int64_t start = int64_t{columns.start[x]} * kChannels;
@@ -118,8 +146,8 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
       __m128i total = _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
       if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
       if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
-      total = _mm_srai_epi32(_mm_add_epi32(total, _mm_set1_epi32(kColumnHalf)), kColumnShift);
-      const __m128i numbers = _mm_min_epi16(_mm_max_epi16(_mm_packs_epi32(total, total), least), most);
+      total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), down);
+      const __m128i numbers = rounding(_mm_packs_epi32(total, total));
       _mm_storel_epi64(reinterpret_cast<__m128i*>(results[r] + x * kChannels), numbers);
     }
   }
@@ -152,7 +180,8 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
                                         int16_t* const* results) {
   const int pairs = columns.pairs;
   const int64_t step = 2 * columns.channels;
-  const __m128i least = _mm_set1_epi16(columns.least), most = _mm_set1_epi16(columns.most);
+  const ColumnRounding rounding(columns);
+  const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const auto load = [](const uint8_t* from) __attribute__((always_inline)) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   };
@@ -161,7 +190,7 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
     const int64_t start = columns.group_start[group], next = columns.group_start[group + 1];
     const int16_t* const weights = columns.group_weights + group * pairs * 8;
     __m256i sum[kRows];
-    for (int r = 0; r < kRows; ++r) sum[r] = _mm256_set1_epi32(kColumnHalf);
+    for (int r = 0; r < kRows; ++r) sum[r] = _mm256_set1_epi32(rounding.half);
     for (int k = 0; k < pairs; ++k) {
       const auto* const w = reinterpret_cast<const uint8_t*>(weights + k * 8);
       const __m256i weight = _mm256_set_m128i(load(w + int64_t{pairs} * 16), load(w));
@@ -172,10 +201,9 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      const __m256i numbers = _mm256_srai_epi32(sum[r], kColumnShift);
+      const __m256i numbers = _mm256_sra_epi32(sum[r], down);
       const __m128i packed = _mm_packs_epi32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(results[r] + group * 4),
-                       _mm_min_epi16(_mm_max_epi16(packed, least), most));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(results[r] + group * 4), rounding(packed));
     }
   }
 }

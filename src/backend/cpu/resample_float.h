@@ -2,7 +2,12 @@
 
 IRUKA_RESAMPLE_INLINE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
-IRUKA_RESAMPLE_INLINE float cut(float sum) { return sum < 0.0F ? 0.0F : sum > 255.0F ? 255.0F : sum; }
+/// The nearest value of a uint8, ties to even.
+IRUKA_RESAMPLE_INLINE float as_byte(float sum) {
+  sum = sum > 0.0F ? sum : 0.0F;
+  sum = sum < 255.0F ? sum : 255.0F;
+  return (sum + 0x1.8p23F) - 0x1.8p23F;
+}
 
 /// Pixels of kChannels channels as vectors of kLanes, of which the last ones may be of the next pixel.
 template <int kChannels, int kLanes, int kRows>
@@ -110,8 +115,8 @@ void float_columns(const FloatColumns& columns, const float* const* rows, float*
     case 3: float_columns_of<3>(columns, rows, results); break;
     default: float_columns_of<4>(columns, rows, results);
   }
-  for (int r = 0; columns.clips && r < count; ++r)
-    for (int64_t i = 0; i < columns.pixels * columns.channels; ++i) results[r][i] = cut(results[r][i]);
+  for (int r = 0; columns.rounds && r < count; ++r)
+    for (int64_t i = 0; i < columns.pixels * columns.channels; ++i) results[r][i] = as_byte(results[r][i]);
 }
 
 /// kTaps is 0 for more than four.

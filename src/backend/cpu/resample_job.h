@@ -17,7 +17,7 @@ struct FixedColumns {
   int channels = 1, pairs = 1;        ///< pairs of taps; the weights behind the last tap are 0
   const int32_t* start = nullptr;     ///< of each pixel
   const int16_t* weights = nullptr;   ///< (pixels, 2 * pairs)
-  int16_t least = INT16_MIN, most = INT16_MAX;  ///< to which sums are cut
+  bool rounds = false;                ///< whether sums are rounded to the values of uint8
   /// Where the bytes for a group of neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
   const int32_t* group_start = nullptr;    ///< of each group, in bytes
   const uint8_t* places = nullptr;         ///< (groups, 4 * size of a group): of the two bytes of each pair in what was loaded
@@ -34,7 +34,7 @@ struct FloatColumns {
   const int32_t* start = nullptr;
   const int32_t* count = nullptr;
   const float* weights = nullptr;  ///< (pixels, taps)
-  bool clips = false;  ///< whether sums are cut to the range from 0 to 255
+  bool rounds = false;             ///< whether sums are rounded to the values of uint8
   /// Where the inputs of a tap of 16 neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
   const int32_t* group_start = nullptr;  ///< of each group, in elements
   const int32_t* places = nullptr;       ///< (groups, 16): of the first tap in what was loaded

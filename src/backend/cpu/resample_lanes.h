@@ -13,7 +13,7 @@ namespace {
 #define IRUKA_RESAMPLE_INLINE inline __attribute__((always_inline))
 
 constexpr int kColumnShift = 14 - kRowBits, kRowShift = 14 + kRowBits;
-constexpr int32_t kColumnHalf = 1 << (kColumnShift - 1), kRowHalf = 1 << (kRowShift - 1);
+constexpr int32_t kRowHalf = 1 << (kRowShift - 1);
 
 IRUKA_RESAMPLE_INLINE uint8_t to_uint8(int32_t value) {
   return static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);

@@ -13,6 +13,8 @@ namespace iruka::cpu_backend {
 namespace {
 
 constexpr int64_t kVector = 16;  ///< elements of a period of constants
+/// The block of outputs of a warp that is computed at once: its inputs lie close together, however the picture is turned.
+constexpr int64_t kWarpRows = 32, kWarpColumns = 64;
 
 Sample sample_of(Dtype dtype) {
   switch (dtype) {
@@ -54,9 +56,9 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   source_line = with_room(in * std::max(bytes_of(pass.source_), pass.kind_ == Kind::real ? 4 : int64_t{1}));
   stage_line = with_room(job.columns->out * job.channels * pass.stage_bytes_);
   const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
-  const int64_t stage_bytes = stage_line * job.planes, turned_bytes = with_room(out * pass.stage_bytes_);
+  const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1), turned_bytes = with_room(out * pass.stage_bytes_);
   const int64_t finished_bytes = pass.order_ == Order::scattered ? with_room(out * pass.result_bytes_) : 0;
-  const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * job.columns->out * 4) : 0;
+  const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * kWarpColumns * 4) : 0;
   ring = static_cast<char*>(scratch(
       static_cast<size_t>(ring_bytes + source_bytes + stage_bytes + turned_bytes + finished_bytes + places_bytes)));
   sources = ring + ring_bytes;
@@ -100,11 +102,7 @@ ResamplePass::ResamplePass(const Resampling& job)
     tables_ = column_tables(job.columns, job.channels, kind_ == Kind::fixed);
     fixed_ = tables_->fixed;
     real_ = tables_->real;
-    if (job.clips_columns) {
-      fixed_.least = 0;
-      fixed_.most = 255 << kRowBits;
-      real_.clips = true;
-    }
+    fixed_.rounds = real_.rounds = job.rounds_columns;
     ring_rows_ = std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce);
   }
   choose_steps();
@@ -263,12 +261,12 @@ void ResamplePass::run_selection(Workspace& space, int64_t y) const {
   }
 }
 
-void ResamplePass::run_warp(Workspace& space, int64_t y) const {
-  const AxisMap& columns = *job_.columns;
+/// Some pixels from column `first` on of output row `y`, in the rows of all planes at `stage`.
+void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t first, int64_t pixels) const {
   const Warping& warp = *job_.warp;
-  const int64_t pixels = columns.end - columns.first, row = job_.rows->start[static_cast<size_t>(y)];
-  const int32_t* const start = columns.start.data() + columns.first;
-  float *const places_y = space.places, *const places_x = places_y + pixels;
+  const int64_t row = job_.rows->start[static_cast<size_t>(y)];
+  const int32_t* const start = job_.columns->start.data() + first;
+  float *const places_y = space.places, *const places_x = places_y + kWarpColumns;
   if (warp.map_x) {
     for (int64_t x = 0; x < pixels; ++x) {
       places_y[x] = warp.map_y[row * warp.map_line + start[x]];
@@ -295,8 +293,31 @@ void ResamplePass::run_warp(Workspace& space, int64_t y) const {
                  .x = places_x,
                  .pixels = pixels,
                  .outside = outside_.data() + plane * pixel,
-                 .result = space.stage + plane * space.stage_line + columns.first * pixel});
+                 .result = stage + plane * space.stage_line + first * pixel});
   }
+}
+
+void ResamplePass::run_warps(Workspace& space, int64_t begin, int64_t end) const {
+  const AxisMap& columns = *job_.columns;
+  char* const stage = space.stage;
+  for (int64_t first = begin; first < end && !should_stop(); first += kWarpRows) {
+    const int64_t last = std::min(first + kWarpRows, end);
+    const auto stage_of_row = [&](int64_t y) { return stage + (y - first) * job_.planes * space.stage_line; };
+    for (int64_t x = columns.first; x < columns.end; x += kWarpColumns) {
+      for (int64_t y = first; y < last; ++y) {
+        if (job_.rows->start[static_cast<size_t>(y)] != AxisMap::kOutside)
+          warp_block(space, y, stage_of_row(y), x, std::min(kWarpColumns, columns.end - x));
+      }
+    }
+    for (int64_t y = first; y < last; ++y) {
+      space.stage = stage_of_row(y);
+      const bool is_outside = job_.rows->start[static_cast<size_t>(y)] == AxisMap::kOutside;
+      put_outside(space.stage, space.stage_line, 0, is_outside ? columns.out : columns.first);
+      put_outside(space.stage, space.stage_line, is_outside ? columns.out : columns.end, columns.out);
+      finish_row(space, y);
+    }
+  }
+  space.stage = stage;
 }
 
 /// Changes the order of channels where the result has another one, and applies the steps.
@@ -356,6 +377,7 @@ void ResamplePass::put_outside(char* stage, int64_t plane_bytes, int64_t begin, 
 
 void ResamplePass::run(int64_t begin, int64_t end) const {
   Workspace space(*this);
+  if (kind_ == Kind::warp) return run_warps(space, begin, end);
   const AxisMap& columns = *job_.columns;
   const auto start = [&](int64_t y) { return job_.rows->start[static_cast<size_t>(y)]; };
   // In the order of the rows of the source, so that those in the ring serve several outputs.
@@ -369,8 +391,6 @@ void ResamplePass::run(int64_t begin, int64_t end) const {
     } else {
       if (kind_ == Kind::select) {
         run_selection(space, y);
-      } else if (kind_ == Kind::warp) {
-        run_warp(space, y);
       } else {
         find_rows(space, y, last, direction);
         stage_row(space, y);

@@ -79,37 +79,86 @@ IRUKA_RESAMPLE_INLINE int32_t nearest_integer(float value) {
   return static_cast<int32_t>((value + 0x1.8p23F) - 0x1.8p23F);
 }
 
-/// A coordinate as the first of kTaps neighbours and their weights, as floats or integers.
+/// Pixels whose taps are found at once.
+constexpr int kWarpBlock = 64;
+
+/// The coordinates of a block along one axis as the first of kTaps neighbours and their weights, floats or integers.
 template <int kTaps, class Weight>
 struct Taps {
-  int32_t first;
-  Weight weights[kTaps];
+  alignas(64) int32_t first[kWarpBlock];
+  alignas(64) Weight weights[kTaps][kWarpBlock];
 };
-template <int kTaps, class Weight>
-IRUKA_RESAMPLE_INLINE Taps<kTaps, Weight> taps_at(float place) {
+
+/// The integer below, without the standard library's floor.
+IRUKA_RESAMPLE_INLINE int32_t integer_below(float place) {
   place = place > -kFarthest ? place : -kFarthest;  // also NaN
   place = place < kFarthest ? place : kFarthest;
-  // The integer below, without the standard library's floor.
-  auto lower = static_cast<int32_t>(place);
-  lower -= static_cast<float>(lower) > place;
-  const float rest = place - static_cast<float>(lower);
-  Taps<kTaps, Weight> made;
-  made.first = lower - (kTaps == 4);
-  float weights[kTaps];
-  if constexpr (kTaps == 4) {
-    cubic_weights(rest, weights);
-  } else {
-    weights[0] = 1 - rest;
-    weights[1] = rest;
+  const auto lower = static_cast<int32_t>(place);
+  return lower - (static_cast<float>(lower) > place ? 1 : 0);
+}
+IRUKA_RESAMPLE_INLINE float part_above(float place, int32_t lower) {
+  place = place > -kFarthest ? place : -kFarthest;
+  place = place < kFarthest ? place : kFarthest;
+  return place - static_cast<float>(lower);
+}
+
+template <int kTaps, class Weight>
+IRUKA_RESAMPLE_INLINE void find_taps(const float* places, int64_t count, Taps<kTaps, Weight>& taps) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t lower = integer_below(places[i]);
+    const float rest = part_above(places[i], lower);
+    float weights[kTaps];
+    if constexpr (kTaps == 4) {
+      cubic_weights(rest, weights);
+    } else {
+      weights[0] = 1 - rest;
+      weights[1] = rest;
+    }
+    taps.first[i] = lower - (kTaps == 4 ? 1 : 0);
+    if constexpr (static_cast<Weight>(0.5F) != 0) {
+      for (int k = 0; k < kTaps; ++k) taps.weights[k][i] = weights[k];
+    } else {
+      int32_t whole[kTaps], sum = 0;
+      for (int k = 0; k < kTaps; ++k) sum += whole[k] = nearest_integer(weights[k] * kWarpOne);
+      whole[kTaps == 4 ? 1 : 0] += kWarpOne - sum;
+      for (int k = 0; k < kTaps; ++k) taps.weights[k][i] = whole[k];
+    }
   }
-  if constexpr (sizeof(Weight) == sizeof(float) && static_cast<Weight>(0.5F) != 0) {
-    for (int k = 0; k < kTaps; ++k) made.weights[k] = weights[k];
-  } else {
-    int32_t sum = 0;
-    for (int k = 0; k < kTaps; ++k) sum += made.weights[k] = nearest_integer(weights[k] * kWarpOne);
-    made.weights[kTaps == 4 ? 1 : 0] += kWarpOne - sum;
+}
+
+/// Where the first neighbours of the pixels of a block are in memory, and whether all neighbours are within the picture.
+struct Inside {
+  alignas(64) int32_t offset[kWarpBlock];
+  alignas(64) int32_t is_inside[kWarpBlock];
+  alignas(64) int32_t is_outside[kWarpBlock];  ///< all neighbours are beyond the picture
+  bool are_all, are_none;
+};
+/// `reach`: bytes that are read of each row.
+template <int kTaps>
+IRUKA_RESAMPLE_INLINE void find_inside(const WarpRow& job, const int32_t* y, const int32_t* x, int64_t count,
+                                       int64_t pixel_bytes, int64_t reach, Inside& inside) {
+  const auto line = static_cast<int32_t>(job.row_bytes), pixel = static_cast<int32_t>(pixel_bytes);
+  const int64_t below = job.row_bytes > 0 ? (kTaps - 1) * job.row_bytes : 0;
+  const int64_t size = (job.row_bytes < 0 ? -job.row_bytes : job.row_bytes) * job.height;
+  // Offsets have 32 bits; the pixels of a larger picture are found one by one.
+  const bool is_small = size < INT32_MAX;
+  const int64_t room = job.source_end - job.source - reach - below;
+  const int32_t last = !is_small || room < INT32_MIN ? INT32_MIN : room < INT32_MAX ? static_cast<int32_t>(room) : INT32_MAX;
+  const int32_t rows = is_small ? job.height - kTaps : INT32_MIN, columns = job.width - kTaps;
+  int32_t all = 1, none = job.border == WarpRow::Border::constant;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto offset = static_cast<int32_t>(static_cast<uint32_t>(y[i]) * static_cast<uint32_t>(line) +
+                                             static_cast<uint32_t>(x[i]) * static_cast<uint32_t>(pixel));
+    const int32_t is_inside = (y[i] >= 0) & (x[i] >= 0) & (y[i] <= rows) & (x[i] <= columns) & (offset <= last);
+    const int32_t is_outside = (y[i] <= -kTaps) | (x[i] <= -kTaps) | (y[i] >= job.height) | (x[i] >= job.width);
+    inside.offset[i] = offset;
+    inside.is_inside[i] = is_inside;
+    inside.is_outside[i] = is_outside;
+    all &= is_inside;
+    none &= is_outside;
   }
-  return made;
+  inside.are_all = all != 0;
+  inside.are_none = none != 0;
 }
 
 /// Where the neighbours of a place are, null for constants.
@@ -130,10 +179,11 @@ Neighbours<kTaps> neighbours_at(const WarpRow& job, int32_t y, int32_t x, int by
   return made;
 }
 
-/// A pixel some of whose neighbours may lie beyond the picture.
+/// Pixel `i` of a block, some of whose neighbours may lie beyond the picture.
 template <int kTaps>
-void warp_fixed_pixel(const WarpRow& job, const Taps<kTaps, int32_t>& y, const Taps<kTaps, int32_t>& x, uint8_t* to) {
-  const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first, x.first, job.channels);
+void warp_fixed_pixel(const WarpRow& job, const Taps<kTaps, int32_t>& y, const Taps<kTaps, int32_t>& x, int64_t i,
+                      uint8_t* to) {
+  const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first[i], x.first[i], job.channels);
   const auto* const outside = static_cast<const uint8_t*>(job.outside);
   for (int c = 0; c < job.channels; ++c) {
     int32_t total = kWarpHalf;
@@ -141,17 +191,18 @@ void warp_fixed_pixel(const WarpRow& job, const Taps<kTaps, int32_t>& y, const T
       int32_t sum = 0;
       for (int k = 0; k < kTaps; ++k) {
         const char* const pixel = near.pixels[j][k];
-        sum += (pixel ? static_cast<uint8_t>(pixel[c]) : outside[c]) * x.weights[k];
+        sum += (pixel ? static_cast<uint8_t>(pixel[c]) : outside[c]) * x.weights[k][i];
       }
-      total += sum * y.weights[j];
+      total += sum * y.weights[j][i];
     }
     to[c] = to_uint8(total >> (2 * kWarpBits));
   }
 }
 template <Sample kSample, int kTaps>
-void warp_float_pixel(const WarpRow& job, const Taps<kTaps, float>& y, const Taps<kTaps, float>& x, float* to) {
+void warp_float_pixel(const WarpRow& job, const Taps<kTaps, float>& y, const Taps<kTaps, float>& x, int64_t i,
+                      float* to) {
   constexpr int kBytes = sizeof(typename Stored<kSample>::Type);
-  const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first, x.first, job.channels * kBytes);
+  const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first[i], x.first[i], job.channels * kBytes);
   const auto* const outside = static_cast<const float*>(job.outside);
   for (int c = 0; c < job.channels; ++c) {
     float total = 0;
@@ -159,109 +210,230 @@ void warp_float_pixel(const WarpRow& job, const Taps<kTaps, float>& y, const Tap
       float sum = 0;
       for (int k = 0; k < kTaps; ++k) {
         const char* const pixel = near.pixels[j][k];
-        sum = multiply_add(pixel ? value_at<kSample>(pixel, c) : outside[c], x.weights[k], sum);
+        sum = multiply_add(pixel ? value_at<kSample>(pixel, c) : outside[c], x.weights[k][i], sum);
       }
-      total = multiply_add(sum, y.weights[j], total);
+      total = multiply_add(sum, y.weights[j][i], total);
     }
     to[c] = total;
   }
 }
 
 /// The same for a pixel whose neighbours are all within the picture.
+#if defined(__AVX2__)
+/// A row's neighbours lie within 8 or 16 bytes: pairs of them meet in numbers of 16 bits. Writes 4 bytes.
 template <int kTaps, int kChannels>
 IRUKA_RESAMPLE_INLINE void inner_fixed_pixel(const WarpRow& job, const char* first, const Taps<kTaps, int32_t>& y,
-                                             const Taps<kTaps, int32_t>& x, uint8_t* to) {
+                                             const Taps<kTaps, int32_t>& x, int64_t i, uint8_t* to) {
+  alignas(16) int8_t places[kTaps / 2][16];
+  for (int k = 0; k < 16; ++k) {
+    const int channel = k / 4;
+    for (int pair = 0; pair < kTaps / 2; ++pair) {
+      const int place = channel + (2 * pair + k % 4 / 2) * kChannels;
+      places[pair][k] = static_cast<int8_t>(k % 2 || channel >= kChannels ? -1 : place);
+    }
+  }
+  __m128i sum = _mm_set1_epi32(kWarpHalf);
+  __m128i weights[kTaps / 2];
+  for (int pair = 0; pair < kTaps / 2; ++pair) {
+    const int32_t both = (x.weights[2 * pair][i] & 0xffff) | x.weights[2 * pair + 1][i] << 16;
+    weights[pair] = _mm_set1_epi32(both);
+  }
+  for (int j = 0; j < kTaps; ++j) {
+    const auto* const row = reinterpret_cast<const __m128i*>(first + j * job.row_bytes);
+    const __m128i bytes = kTaps * kChannels <= 8 ? _mm_loadl_epi64(row) : _mm_loadu_si128(row);
+    __m128i along = _mm_setzero_si128();
+    for (int pair = 0; pair < kTaps / 2; ++pair) {
+      const __m128i place = _mm_load_si128(reinterpret_cast<const __m128i*>(places[pair]));
+      along = _mm_add_epi32(along, _mm_madd_epi16(_mm_shuffle_epi8(bytes, place), weights[pair]));
+    }
+    sum = _mm_add_epi32(sum, _mm_mullo_epi32(along, _mm_set1_epi32(y.weights[j][i])));
+  }
+  const __m128i numbers = _mm_srai_epi32(sum, 2 * kWarpBits), words = _mm_packs_epi32(numbers, numbers);
+  const int32_t bytes = _mm_cvtsi128_si32(_mm_packus_epi16(words, words));
+  __builtin_memcpy(to, &bytes, sizeof bytes);
+}
+#else
+template <int kTaps, int kChannels>
+IRUKA_RESAMPLE_INLINE void inner_fixed_pixel(const WarpRow& job, const char* first, const Taps<kTaps, int32_t>& y,
+                                             const Taps<kTaps, int32_t>& x, int64_t i, uint8_t* to) {
   int32_t total[kChannels];
   for (int32_t& each : total) each = kWarpHalf;
   for (int j = 0; j < kTaps; ++j) {
     const auto* const row = reinterpret_cast<const uint8_t*>(first + j * job.row_bytes);
     for (int c = 0; c < kChannels; ++c) {
       int32_t sum = 0;
-      for (int k = 0; k < kTaps; ++k) sum += row[k * kChannels + c] * x.weights[k];
-      total[c] += sum * y.weights[j];
+      for (int k = 0; k < kTaps; ++k) sum += row[k * kChannels + c] * x.weights[k][i];
+      total[c] += sum * y.weights[j][i];
     }
   }
   for (int c = 0; c < kChannels; ++c) to[c] = to_uint8(total[c] >> (2 * kWarpBits));
 }
+#endif
+
 template <Sample kSample, int kTaps, int kChannels>
 IRUKA_RESAMPLE_INLINE void inner_float_pixel(const WarpRow& job, const char* first, const Taps<kTaps, float>& y,
-                                             const Taps<kTaps, float>& x, float* to) {
+                                             const Taps<kTaps, float>& x, int64_t i, float* to) {
   constexpr int kBytes = kChannels * sizeof(typename Stored<kSample>::Type);
+  if constexpr (kSample == Sample::float32 && kChannels >= 3) {
+    using V = Vectors<float, 4>;
+    typename V::Vector total{};
+    for (int j = 0; j < kTaps; ++j) {
+      const char* const row = first + j * job.row_bytes;
+      typename V::Vector sum{};
+      for (int k = 0; k < kTaps; ++k)
+        sum = __builtin_elementwise_fma(V::load(reinterpret_cast<const float*>(row + k * kBytes)),
+                                        x.weights[k][i] - typename V::Vector{}, sum);
+      total = __builtin_elementwise_fma(sum, y.weights[j][i] - typename V::Vector{}, total);
+    }
+    V::store(total, to);
+    return;
+  }
   float total[kChannels]{};
   for (int j = 0; j < kTaps; ++j) {
     const char* const row = first + j * job.row_bytes;
     for (int c = 0; c < kChannels; ++c) {
       float sum = 0;
-      for (int k = 0; k < kTaps; ++k) sum = multiply_add(value_at<kSample>(row + k * kBytes, c), x.weights[k], sum);
-      total[c] = multiply_add(sum, y.weights[j], total[c]);
+      for (int k = 0; k < kTaps; ++k) sum = multiply_add(value_at<kSample>(row + k * kBytes, c), x.weights[k][i], sum);
+      total[c] = multiply_add(sum, y.weights[j][i], total[c]);
     }
   }
   for (int c = 0; c < kChannels; ++c) to[c] = total[c];
 }
 
-#if defined(__AVX2__)
-/// Linear interpolation of up to 4 channels: each row's pair of pixels lies within 8 bytes. Writes 4 bytes.
-template <int kChannels>
-IRUKA_RESAMPLE_INLINE void inner_linear_bytes(const WarpRow& job, const char* first, const Taps<2, int32_t>& y,
-                                              const Taps<2, int32_t>& x, uint8_t* to) {
-  alignas(16) int8_t places[16];
-  for (int k = 0; k < 16; ++k) {
-    const int channel = k / 4;
-    places[k] = static_cast<int8_t>(k % 2 || channel >= kChannels ? -1 : channel + (k % 4 / 2) * kChannels);
-  }
-  const __m128i place = _mm_load_si128(reinterpret_cast<const __m128i*>(places));
-  const auto row = [&](const char* from) __attribute__((always_inline)) {
-    const __m128i pairs = _mm_shuffle_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), place);
-    return _mm_madd_epi16(pairs, _mm_set1_epi32(x.weights[0] | x.weights[1] << 16));
+#if defined(__AVX512BW__) && defined(__AVX512VBMI__)
+/// Eight numbers of 64 bits. Loads are faster than a gather.
+IRUKA_RESAMPLE_INLINE __m512i load_eight(const char* from, const int32_t* offset) {
+  const auto two = [&](int k) __attribute__((always_inline)) {
+    const auto* const first = reinterpret_cast<const double*>(from + offset[k]);
+    const auto* const second = reinterpret_cast<const double*>(from + offset[k + 1]);
+    return _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(first), second));
   };
-  const __m128i upper = _mm_mullo_epi32(row(first), _mm_set1_epi32(y.weights[0]));
-  const __m128i lower = _mm_mullo_epi32(row(first + job.row_bytes), _mm_set1_epi32(y.weights[1]));
-  const __m128i sum = _mm_add_epi32(_mm_add_epi32(upper, lower), _mm_set1_epi32(kWarpHalf));
-  const __m128i numbers = _mm_srai_epi32(sum, 2 * kWarpBits);
-  const __m128i words = _mm_packs_epi32(numbers, numbers);
-  const int32_t bytes = _mm_cvtsi128_si32(_mm_packus_epi16(words, words));
-  __builtin_memcpy(to, &bytes, sizeof bytes);
+  const __m256i low = _mm256_set_m128i(two(2), two(0)), high = _mm256_set_m128i(two(6), two(4));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+/// Sixteen pixels of one channel, all of whose neighbours are within the picture.
+template <int kTaps>
+IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, int32_t>& y,
+                                              const Taps<kTaps, int32_t>& x, int64_t i, uint8_t* to) {
+  // Bytes 0 and 1, or 2 and 3, of each of sixteen numbers of 64 bits become numbers of 16 bits.
+  alignas(64) uint8_t places[kTaps / 2][64];
+  for (int pair = 0; pair < kTaps / 2; ++pair)
+    for (int k = 0; k < 64; ++k) places[pair][k] = static_cast<uint8_t>(k / 4 * 8 + 2 * pair + k % 4 / 2);
+  __m512i sum = _mm512_set1_epi32(kWarpHalf);
+  for (int j = 0; j < kTaps; ++j) {
+    const char* const row = job.source + j * job.row_bytes;
+    const __m512i low = load_eight(row, inside.offset + i), high = load_eight(row, inside.offset + i + 8);
+    __m512i along = _mm512_setzero_si512();
+    for (int pair = 0; pair < kTaps / 2; ++pair) {
+      const __m512i place = _mm512_load_si512(places[pair]);
+      const __m512i values = _mm512_maskz_permutex2var_epi8(0x5555555555555555, low, place, high);
+      const __m512i weight = _mm512_or_si512(
+          _mm512_and_si512(_mm512_load_si512(x.weights[2 * pair] + i), _mm512_set1_epi32(0xffff)),
+          _mm512_slli_epi32(_mm512_load_si512(x.weights[2 * pair + 1] + i), 16));
+      along = _mm512_add_epi32(along, _mm512_madd_epi16(values, weight));
+    }
+    sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(along, _mm512_load_si512(y.weights[j] + i)));
+  }
+  const __m512i numbers = _mm512_max_epi32(_mm512_srai_epi32(sum, 2 * kWarpBits), _mm512_setzero_si512());
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(numbers));
+}
+template <int kTaps>
+IRUKA_RESAMPLE_INLINE void inner_float_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, float>& y,
+                                              const Taps<kTaps, float>& x, int64_t i, float* to) {
+  const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+  __m512 total = _mm512_setzero_ps();
+  for (int j = 0; j < kTaps; ++j) {
+    __m512 sum = _mm512_setzero_ps();
+    for (int k = 0; k < kTaps; k += 2) {
+      const char* const from = job.source + j * job.row_bytes + k * 4;
+      const __m512 low = _mm512_castsi512_ps(load_eight(from, inside.offset + i));
+      const __m512 high = _mm512_castsi512_ps(load_eight(from, inside.offset + i + 8));
+      sum = _mm512_fmadd_ps(_mm512_permutex2var_ps(low, even, high), _mm512_load_ps(x.weights[k] + i), sum);
+      sum = _mm512_fmadd_ps(_mm512_permutex2var_ps(low, odd, high), _mm512_load_ps(x.weights[k + 1] + i), sum);
+    }
+    total = _mm512_fmadd_ps(sum, _mm512_load_ps(y.weights[j] + i), total);
+  }
+  _mm512_storeu_ps(to, total);
+}
+constexpr bool kHasWarpVectors = true;
+#else
+template <int kTaps>
+IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow&, const Inside&, const Taps<kTaps, int32_t>&,
+                                              const Taps<kTaps, int32_t>&, int64_t, uint8_t*) {}
+template <int kTaps>
+IRUKA_RESAMPLE_INLINE void inner_float_vector(const WarpRow&, const Inside&, const Taps<kTaps, float>&,
+                                              const Taps<kTaps, float>&, int64_t, float*) {}
+constexpr bool kHasWarpVectors = false;
 #endif
+
+template <int kChannels, class T>
+IRUKA_RESAMPLE_INLINE void copy_pixel(const void* from, int channels, T* to) {
+  __builtin_memcpy(to, from, static_cast<size_t>(kChannels > 0 ? kChannels : channels) * sizeof(T));
+}
 
 /// kChannels is 0 for more than four.
 template <int kTaps, int kChannels>
 void warp_fixed(const WarpRow& job) {
-  constexpr int kReach = kTaps == 2 && kChannels > 0 ? 8 : kTaps * kChannels;  ///< bytes that are read of a row
-  auto* to = static_cast<uint8_t*>(job.result);
-  for (int64_t i = 0; i < job.pixels; ++i, to += job.channels) {
-    const auto y = taps_at<kTaps, int32_t>(job.y[i]), x = taps_at<kTaps, int32_t>(job.x[i]);
-    const bool is_inside = y.first >= 0 && x.first >= 0 && y.first <= job.height - kTaps && x.first <= job.width - kTaps;
-    if (kChannels > 0 && is_inside) {
-      const char* const first = job.source + y.first * job.row_bytes + int64_t{x.first} * kChannels;
-      const char* const last = job.row_bytes > 0 ? first + (kTaps - 1) * job.row_bytes : first;
-      if (job.source_end - last >= kReach) {
-#if defined(__AVX2__)
-        if constexpr (kTaps == 2) {
-          inner_linear_bytes<kChannels == 0 ? 1 : kChannels>(job, first, y, x, to);
-          continue;
-        }
-#endif
-        inner_fixed_pixel<kTaps, kChannels == 0 ? 1 : kChannels>(job, first, y, x, to);
-        continue;
-      }
+  constexpr int64_t kReach = kTaps * kChannels <= 8 ? 8 : 16;
+  constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
+  Taps<kTaps, int32_t> y, x;
+  Inside inside;
+  for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
+    const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
+    find_taps(job.y + begin, count, y);
+    find_taps(job.x + begin, count, x);
+    find_inside<kTaps>(job, y.first, x.first, count, job.channels, kReach, inside);
+    auto* const to = static_cast<uint8_t*>(job.result) + begin * job.channels;
+    int64_t i = 0;
+    if (kChannels > 0 && inside.are_all) {
+      if constexpr (kHasWarpVectors && kChannels == 1)
+        for (; i + 16 <= count; i += 16) inner_fixed_vector(job, inside, y, x, i, to + i);
+      for (; i < count; ++i)
+        inner_fixed_pixel<kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
     }
-    warp_fixed_pixel<kTaps>(job, y, x, to);
+    if (inside.are_none)
+      for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+    for (; i < count; ++i) {
+      if (kChannels > 0 && inside.is_inside[i])
+        inner_fixed_pixel<kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
+      else if (job.border == WarpRow::Border::constant && inside.is_outside[i])
+        copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+      else
+        warp_fixed_pixel<kTaps>(job, y, x, i, to + i * job.channels);
+    }
   }
 }
 
 template <Sample kSample, int kTaps, int kChannels>
 void warp_floats(const WarpRow& job) {
-  constexpr int kBytes = sizeof(typename Stored<kSample>::Type);
-  auto* to = static_cast<float*>(job.result);
-  for (int64_t i = 0; i < job.pixels; ++i, to += job.channels) {
-    const auto y = taps_at<kTaps, float>(job.y[i]), x = taps_at<kTaps, float>(job.x[i]);
-    const bool is_inside = y.first >= 0 && x.first >= 0 && y.first <= job.height - kTaps && x.first <= job.width - kTaps;
-    if (kChannels > 0 && is_inside) {
-      const char* const first = job.source + y.first * job.row_bytes + int64_t{x.first} * kChannels * kBytes;
-      inner_float_pixel<kSample, kTaps, kChannels == 0 ? 1 : kChannels>(job, first, y, x, to);
-    } else {
-      warp_float_pixel<kSample, kTaps>(job, y, x, to);
+  constexpr int64_t kBytes = sizeof(typename Stored<kSample>::Type);
+  constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
+  Taps<kTaps, float> y, x;
+  Inside inside;
+  for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
+    const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
+    find_taps(job.y + begin, count, y);
+    find_taps(job.x + begin, count, x);
+    const int64_t pixel = job.channels * kBytes, reach = kTaps * pixel + 4;  // of four lanes, one may be unused
+    find_inside<kTaps>(job, y.first, x.first, count, pixel, reach, inside);
+    auto* const to = static_cast<float*>(job.result) + begin * job.channels;
+    int64_t i = 0;
+    if (kChannels > 0 && inside.are_all) {
+      if constexpr (kHasWarpVectors && kChannels == 1 && kSample == Sample::float32)
+        for (; i + 16 <= count; i += 16) inner_float_vector(job, inside, y, x, i, to + i);
+      for (; i < count; ++i)
+        inner_float_pixel<kSample, kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
+    }
+    if (inside.are_none)
+      for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+    for (; i < count; ++i) {
+      if (kChannels > 0 && inside.is_inside[i])
+        inner_float_pixel<kSample, kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
+      else if (job.border == WarpRow::Border::constant && inside.is_outside[i])
+        copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+      else
+        warp_float_pixel<kSample, kTaps>(job, y, x, i, to + i * job.channels);
     }
   }
 }
@@ -291,36 +463,53 @@ void warp_with(const WarpRow& job) {
 
 /// The pixel whose centre is nearest, of two the one with an even number.
 IRUKA_RESAMPLE_INLINE int32_t nearest_place(float place) {
-  place = place > -kFarthest ? place : -kFarthest;
-  place = place < kFarthest ? place : kFarthest;
-  auto lower = static_cast<int32_t>(place);
-  lower -= static_cast<float>(lower) > place;
-  const float rest = place - static_cast<float>(lower);
-  return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0));
+  const int32_t lower = integer_below(place);
+  const float rest = part_above(place, lower);
+  return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
 }
 
-template <int kBytes>
+/// kWide bytes are read and written of each pixel within the picture.
+template <int kBytes, int kWide>
 IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
   const int bytes = kBytes > 0 ? kBytes : any_bytes;
-  auto* to = static_cast<char*>(job.result);
-  for (int64_t i = 0; i < job.pixels; ++i, to += bytes) {
-    int32_t y = nearest_place(job.y[i]), x = nearest_place(job.x[i]);
-    if (y < 0 || y >= job.height) y = place_within(y, job.height, job.border);
-    if (x < 0 || x >= job.width) x = place_within(x, job.width, job.border);
-    const char* const from = y < 0 || x < 0 ? static_cast<const char*>(job.outside)
-                                            : job.source + y * job.row_bytes + int64_t{x} * bytes;
-    __builtin_memcpy(to, from, static_cast<size_t>(bytes));
+  int32_t y[kWarpBlock], x[kWarpBlock];
+  Inside inside;
+  for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
+    const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
+    for (int64_t i = 0; i < count; ++i) {
+      y[i] = nearest_place(job.y[begin + i]);
+      x[i] = nearest_place(job.x[begin + i]);
+    }
+    find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
+    auto* const to = static_cast<char*>(job.result) + begin * bytes;
+    int64_t i = 0;
+    if (kBytes > 0 && inside.are_all)
+      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, job.source + inside.offset[i], kWide);
+    for (; i < count; ++i) {
+      if (kBytes > 0 && (inside.is_inside[i] || (job.border == WarpRow::Border::constant && inside.is_outside[i]))) {
+        const char* const from = inside.is_inside[i] ? job.source + inside.offset[i] : static_cast<const char*>(job.outside);
+        __builtin_memcpy(to + i * kBytes, from, kBytes);
+        continue;
+      }
+      const int32_t row = place_within(y[i], job.height, job.border), column = place_within(x[i], job.width, job.border);
+      const char* const from = row < 0 || column < 0 ? static_cast<const char*>(job.outside)
+                                                     : job.source + row * job.row_bytes + int64_t{column} * bytes;
+      __builtin_memcpy(to + i * bytes, from, static_cast<size_t>(bytes));
+    }
   }
 }
 void warp_nearest(const WarpRow& job) {
   const int item = job.sample == Sample::uint8 ? 1 : job.sample == Sample::float32 ? 4 : 2, bytes = job.channels * item;
   switch (bytes) {
-    case 1: return warp_nearest_of<1>(job, bytes);
-    case 2: return warp_nearest_of<2>(job, bytes);
-    case 3: return warp_nearest_of<3>(job, bytes);
-    case 4: return warp_nearest_of<4>(job, bytes);
-    case 12: return warp_nearest_of<12>(job, bytes);
-    default: return warp_nearest_of<0>(job, bytes);
+    case 1: return warp_nearest_of<1, 1>(job, bytes);
+    case 2: return warp_nearest_of<2, 2>(job, bytes);
+    case 3: return warp_nearest_of<3, 4>(job, bytes);
+    case 4: return warp_nearest_of<4, 4>(job, bytes);
+    case 6: return warp_nearest_of<6, 8>(job, bytes);
+    case 8: return warp_nearest_of<8, 8>(job, bytes);
+    case 12: return warp_nearest_of<12, 16>(job, bytes);
+    case 16: return warp_nearest_of<16, 16>(job, bytes);
+    default: return warp_nearest_of<0, 0>(job, bytes);
   }
 }
 

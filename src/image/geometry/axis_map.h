@@ -20,6 +20,11 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+/// Whether the filter has negative weights.
+inline bool overshoots(Filter filter) {
+  return filter == Filter::cubic || filter == Filter::lanczos3 || filter == Filter::lanczos4;
+}
+
 /// All that the contents of an axis map depend on.
 struct AxisRecipe {
   int64_t in = 0, out = 0;      ///< of the resize
@@ -33,6 +38,7 @@ struct AxisRecipe {
   std::vector<Selection> selections;
 
   bool operator==(const AxisRecipe&) const = default;
+  bool overshoots() const { return !halves && image::overshoots(filter); }
   static AxisRecipe unchanged(int64_t extent) { AxisRecipe made; made.in = made.out = extent; return made; }
   /// The number of outputs behind all selections.
   int64_t extent() const;

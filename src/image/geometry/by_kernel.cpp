@@ -102,8 +102,8 @@ const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string&
 }
 
 /// The expression of a value before all steps.
-std::string value_text(const char* kind, bool clips) {
-  return std::string("resampled<") + kind + (clips ? ", true" : ", false") + ">(source, picture, rows, columns, outside, to)";
+std::string value_text(const char* kind, bool rounds) {
+  return std::string("resampled<") + kind + (rounds ? ", true" : ", false") + ">(source, picture, rows, columns, outside, to)";
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ void run_by_kernel(const PassRun& run) {
       "const Axis columns{start_x, count_x, weights_x, taps_x};\n"
       "const Element<Index> to = element_at<" +
       (to_planes ? "true" : "false") + ", " + (plan.is_transposed ? "true" : "false") +
-      ">(Index(i), middle, last);\nconst float value = " + value_text(kind, plan.clips_columns()) + ";\nresult = " +
+      ">(Index(i), middle, last);\nconst float value = " + value_text(kind, plan.rounds_columns()) + ";\nresult = " +
       info(plan.result_dtype).c_type + "(stepped<" + text.steps + ">(value, numbers, channels, to.channel));";
   std::vector<float> outside(static_cast<size_t>(plan.to.channels), plan.outside.front());
   if (plan.outside.size() > 1) outside = plan.outside;

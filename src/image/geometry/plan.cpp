@@ -337,10 +337,8 @@ class Planner {
 
   /// Pillow's order where filters overshoot: it keeps uint8 between both axes, so that the order counts.
   bool is_vertical_first(const Resize& stage, int64_t height, int64_t width) const {
-    const bool overshoots =
-        stage.filter == Filter::cubic || stage.filter == Filter::lanczos3 || stage.filter == Filter::lanczos4;
     const int64_t down = height - pass_.height, across = width - pass_.width;
-    return overshoots && stage.convention == Convention::pillow && pass_.dtype == Dtype::uint8 && down < 0 &&
+    return overshoots(stage.filter) && stage.convention == Convention::pillow && pass_.dtype == Dtype::uint8 && down < 0 &&
            across != 0 && 2 * across > down;
   }
   void resize_rows(const Resize& stage, const Rectangle& roi, int64_t height) {

@@ -34,9 +34,10 @@ struct PassPlan {
   std::vector<PointStep> steps;
   bool is_transposed = false;  ///< rows of the maps are columns of the result
 
-  /// Pillow keeps sums along rows as uint8.
-  bool clips_columns() const {
-    return dtype == Dtype::uint8 && columns.resizes && !columns.halves && columns.convention == Convention::pillow;
+  /// Pillow keeps sums along rows as uint8, which is visible where filters overshoot.
+  bool rounds_columns() const {
+    return dtype == Dtype::uint8 && columns.resizes && rows.resizes && columns.overshoots() &&
+           columns.convention == Convention::pillow;
   }
   bool resamples() const { return rows.resizes || columns.resizes || warp.has_value(); }
 };

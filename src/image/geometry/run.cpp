@@ -87,7 +87,7 @@ Resampling resampling_of(const PassRun& run) {
   job.rows = axis_map(plan.rows);
   job.columns = axis_map(plan.columns);
   job.warp = warping_of(run);
-  job.clips_columns = plan.clips_columns();
+  job.rounds_columns = plan.rounds_columns();
   job.outside = plan.outside;
   job.steps = plan.steps;
   job.result = run.result.data();

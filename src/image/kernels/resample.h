@@ -46,13 +46,14 @@ template <class Starts, class Weights> struct Axis {
   int taps;  ///< for which an output has room in `weights`
 };
 
-/// A sum along a row, of 6 bits of fraction.
-template <bool kClips> IRUKA_INLINE int cut(int sum) {
-  const int least = kClips ? 0 : -32768, most = kClips ? 255 << 6 : 32767;
-  return sum < least ? least : sum > most ? most : sum;
+/// A sum along a row as a number of 6 bits of fraction: directly, or by way of a uint8.
+template <bool kRounds> IRUKA_INLINE int along_row(int sum) {
+  const int least = kRounds ? 0 : -32768, most = kRounds ? 255 : 32767;
+  sum >>= kRounds ? 14 : 8;
+  return (sum < least ? least : sum > most ? most : sum) << (kRounds ? 6 : 0);
 }
 
-template <bool kClips, class Index, class Source, class Rows, class Columns>
+template <bool kRounds, class Index, class Source, class Rows, class Columns>
 IRUKA_INLINE float fixed_sum(const Source& source, const Picture<Index>& picture, const Rows& rows,
                              const Columns& columns, const Element<Index>& to) {
   const Index y = rows.start[to.y], x = columns.start[to.x];
@@ -60,16 +61,16 @@ IRUKA_INLINE float fixed_sum(const Source& source, const Picture<Index>& picture
   int total = 1 << 19;
   for (int j = 0; j < down; ++j) {
     const Index from = picture.first + (y + j) * picture.row + x * picture.column + to.channel * picture.channel;
-    int sum = 1 << 7;
+    int sum = kRounds ? 1 << 13 : 1 << 7;
     for (int k = 0; k < across; ++k)
       sum += int(source[from + k * picture.column]) * int(columns.weights[to.x * columns.taps + k]);
-    total += cut<kClips>(sum >> 8) * int(rows.weights[to.y * rows.taps + j]);
+    total += along_row<kRounds>(sum) * int(rows.weights[to.y * rows.taps + j]);
   }
   total >>= 20;
   return float(total < 0 ? 0 : total > 255 ? 255 : total);
 }
 
-template <bool kClips, class Index, class Source, class Rows, class Columns>
+template <bool kRounds, class Index, class Source, class Rows, class Columns>
 IRUKA_INLINE float float_sum(const Source& source, const Picture<Index>& picture, const Rows& rows,
                              const Columns& columns, const Element<Index>& to) {
   const Index y = rows.start[to.y], x = columns.start[to.x];
@@ -80,7 +81,7 @@ IRUKA_INLINE float float_sum(const Source& source, const Picture<Index>& picture
     float sum = 0;
     for (int k = 0; k < across; ++k)
       sum = fmaf(float(source[from + k * picture.column]), columns.weights[to.x * columns.taps + k], sum);
-    if (kClips) sum = sum < 0.0f ? 0.0f : sum > 255.0f ? 255.0f : sum;
+    if (kRounds) sum = rounded(sum, 255.0f);
     total = fmaf(sum, rows.weights[to.y * rows.taps + j], total);
   }
   return total;
@@ -89,7 +90,7 @@ IRUKA_INLINE float float_sum(const Source& source, const Picture<Index>& picture
 /// How a pass computes its values.
 enum Kind : int { kSelect, kFixed, kReal };
 
-template <int kKind, bool kClips, class Index, class Source, class Rows, class Columns, class Outside>
+template <int kKind, bool kRounds, class Index, class Source, class Rows, class Columns, class Outside>
 IRUKA_INLINE float resampled(const Source& source, const Picture<Index>& picture, const Rows& rows,
                              const Columns& columns, const Outside& outside, const Element<Index>& to) {
   const Index y = rows.start[to.y], x = columns.start[to.x];
@@ -97,9 +98,9 @@ IRUKA_INLINE float resampled(const Source& source, const Picture<Index>& picture
   if constexpr (kKind == kSelect)
     return float(source[picture.first + y * picture.row + x * picture.column + to.channel * picture.channel]);
   else if constexpr (kKind == kFixed)
-    return fixed_sum<kClips>(source, picture, rows, columns, to);
+    return fixed_sum<kRounds>(source, picture, rows, columns, to);
   else
-    return float_sum<kClips>(source, picture, rows, columns, to);
+    return float_sum<kRounds>(source, picture, rows, columns, to);
 }
 
 /// The steps behind resampling. `numbers` has a row of means and one of scales for each normalisation.
