@@ -59,14 +59,10 @@ std::shared_ptr<const Warping> warping_of(const PassRun& run) {
     made->map_line = run.map_x.shape(1);
     return made;
   }
-  const std::array<double, 9>& m = plan.warp->matrix;
-  made->divides = m[6] != 0 || m[7] != 0 || m[8] != 1;
-  for (size_t k = 0; k < 3; ++k) made->column[k] = static_cast<float>(m[3 * k]);
-  made->rows.reserve(static_cast<size_t>(3 * plan.rows.in));
-  for (int64_t y = 0; y < plan.rows.in; ++y) {
-    for (size_t k = 0; k < 3; ++k)
-      made->rows.push_back(static_cast<float>(m[3 * k + 1] * static_cast<double>(y) + m[3 * k + 2]));
-  }
+  WarpNumbers numbers(*plan.warp, plan.rows.in);
+  made->divides = numbers.divides;
+  std::ranges::copy(numbers.column, made->column);
+  made->rows = std::move(numbers.rows);
   return made;
 }
 
@@ -99,6 +95,17 @@ Resampling resampling_of(const PassRun& run) {
 }
 
 }  // namespace
+
+WarpNumbers::WarpNumbers(const Warp& warp, int64_t outputs) {
+  const std::array<double, 9>& m = warp.matrix;
+  divides = m[6] != 0 || m[7] != 0 || m[8] != 1;
+  for (size_t k = 0; k < 3; ++k) column[k] = static_cast<float>(m[3 * k]);
+  rows.reserve(static_cast<size_t>(3 * outputs));
+  for (int64_t y = 0; y < outputs; ++y) {
+    for (size_t k = 0; k < 3; ++k)
+      rows.push_back(static_cast<float>(m[3 * k + 1] * static_cast<double>(y) + m[3 * k + 2]));
+  }
+}
 
 bool prefers_kernels() { return kernels_are_preferred.load(std::memory_order_relaxed); }
 void prefer_kernels(bool are_preferred) { kernels_are_preferred.store(are_preferred, std::memory_order_relaxed); }

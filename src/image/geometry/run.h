@@ -15,6 +15,15 @@ struct PassRun {
   Array map_y, map_x;  ///< places of a remap; else invalid
 };
 
+/// The places of a warp as both kinds of devices compute them.
+struct WarpNumbers {
+  WarpNumbers(const Warp& warp, int64_t outputs);
+
+  bool divides;
+  float column[3];
+  std::vector<float> rows;  ///< (outputs, 3)
+};
+
 /// By the device's loops where it has some, else by a kernel.
 void run_passes(std::span<const PassRun> runs);
 /// By the kernel, on any device.

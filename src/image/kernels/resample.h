@@ -90,13 +90,13 @@ IRUKA_INLINE float float_sum(const Source& source, const Picture<Index>& picture
 /// How a pass computes its values.
 enum Kind : int { kSelect, kFixed, kReal };
 
-template <int kKind, bool kRounds, class Index, class Source, class Rows, class Columns, class Outside>
+/// The value of an output that is no constant.
+template <int kKind, bool kRounds, class Index, class Source, class Rows, class Columns>
 IRUKA_INLINE float resampled(const Source& source, const Picture<Index>& picture, const Rows& rows,
-                             const Columns& columns, const Outside& outside, const Element<Index>& to) {
-  const Index y = rows.start[to.y], x = columns.start[to.x];
-  if (y < 0 || x < 0) return outside[to.channel];
+                             const Columns& columns, const Element<Index>& to) {
   if constexpr (kKind == kSelect)
-    return float(source[picture.first + y * picture.row + x * picture.column + to.channel * picture.channel]);
+    return float(source[picture.first + Index(rows.start[to.y]) * picture.row +
+                        Index(columns.start[to.x]) * picture.column + to.channel * picture.channel]);
   else if constexpr (kKind == kFixed)
     return fixed_sum<kRounds>(source, picture, rows, columns, to);
   else
