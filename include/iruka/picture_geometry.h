@@ -140,7 +140,7 @@ class IRUKA_API Chain {
 
 /// Each chain is applied to the picture of the same number; one chain, to all of them. All run on all threads. `outs` is
 /// empty or has arrays to fill, of which invalid ones are made.
-IRUKA_API std::vector<Array> apply(std::span<const Chain> chains, std::span<const Array> pictures,
+IRUKA_API std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const Array> pictures,
                                    std::span<const Array> outs = {});
 
 /// The same as chains of one stage.

@@ -164,7 +164,7 @@ nb::object apply_to_list(const std::vector<image::Chain>& chains, nb::handle lis
   std::vector<Array> pictures;
   for (nb::handle each : list) pictures.push_back(array_like(each));
   const std::vector<Array> outs = outputs_of(out, pictures.size());
-  std::vector<Array> results = without_gil([&] { return image::apply(chains, pictures, outs); });
+  std::vector<Array> results = without_gil([&] { return image::apply_chains(chains, pictures, outs); });
   if (!out.is_none()) return nb::borrow(out);
   nb::list made;
   for (Array& result : results) made.append(to_python(std::move(result)));
@@ -185,7 +185,7 @@ nb::object apply_to_batch(const std::vector<image::Chain>& chains, const Array& 
       made = Array::empty(all, dtype, batch.device());
       outs = pictures_of(made);
     }
-    return image::apply(chains, pictures, outs);
+    return image::apply_chains(chains, pictures, outs);
   });
   return out.is_none() ? to_python(std::move(made)) : nb::borrow(out);
 }

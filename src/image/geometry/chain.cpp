@@ -49,11 +49,11 @@ std::pair<Dims, Dtype> Chain::result(const Dims& shape, Dtype dtype) const {
 
 int64_t Chain::passes(const Dims& shape, Dtype dtype) const { return std::ssize(plan(*this, shape, dtype)); }
 
-Array Chain::operator()(const Array& picture) const { return apply({this, 1}, {&picture, 1}).front(); }
+Array Chain::operator()(const Array& picture) const { return apply_chains({this, 1}, {&picture, 1}).front(); }
 
-void Chain::into(const Array& out, const Array& picture) const { apply({this, 1}, {&picture, 1}, {&out, 1}); }
+void Chain::into(const Array& out, const Array& picture) const { apply_chains({this, 1}, {&picture, 1}, {&out, 1}); }
 
-std::vector<Array> apply(std::span<const Chain> chains, std::span<const Array> pictures, std::span<const Array> outs) {
+std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const Array> pictures, std::span<const Array> outs) {
   const size_t count = pictures.size();
   if (chains.size() != 1 && chains.size() != count)
     throw ValueError("apply: " + std::to_string(chains.size()) + " chains for " + std::to_string(count) + " pictures");
