@@ -236,9 +236,12 @@ void bind_geometry(nb::module_& parent) {
     for (nb::handle stage : stages) made.push_back(to_stage(nb::cast<nb::tuple>(stage)));
     return image::Chain(std::move(made), to_layout(layout));
   });
-  module.def("apply", [](const nb::list& chains, const nb::list& pictures, nb::handle out) {
-    return apply_to_list(chains_of(chains), pictures, out);
-  }, nb::arg("chains"), nb::arg("pictures"), nb::arg("out").none());
+  module.def(
+      "apply",
+      [](const nb::list& chains, const nb::list& pictures, nb::handle out) {
+        return apply_to_list(chains_of(chains), pictures, out);
+      },
+      nb::arg("chains"), nb::arg("pictures"), nb::arg("out").none());
   module.def("remap", &remap);
   module.def("prefer_kernels", &image::prefer_kernels);
 }

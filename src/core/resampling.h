@@ -1,5 +1,5 @@
-// The service that resamples pictures by compiled loops: one pass over the output of a chain of picture operations. A GPU
-// has none, its passes are kernels (image/kernels/resample.h) with the same arithmetic.
+// The service that resamples pictures by compiled loops: one pass over the output of a chain of picture operations. A
+// GPU has none, its passes are kernels (image/kernels/resample.h) with the same arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct AxisMap {
 
   uint64_t id = 0;  ///< of these contents, for caches
   int64_t in = 0, out = 0;
-  int taps = 1;                 ///< of the output that has most
-  std::vector<int32_t> start;   ///< of each output: its first input
-  std::vector<int32_t> count;   ///< of each output: its inputs, 0 for a constant
-  std::vector<float> weights;   ///< (out, taps), zeros behind `count`
-  std::vector<int16_t> fixed;   ///< (out, even_taps()); empty where integers would be too coarse
-  bool selects = false;         ///< each output is one input, or a constant
-  bool is_run = false;          ///< and these inputs are neighbours in their order
-  int64_t first = 0, end = 0;   ///< outputs outside of this range are constants, those inside are not
+  int taps = 1;                ///< of the output that has most
+  std::vector<int32_t> start;  ///< of each output: its first input
+  std::vector<int32_t> count;  ///< of each output: its inputs, 0 for a constant
+  std::vector<float> weights;  ///< (out, taps), zeros behind `count`
+  std::vector<int16_t> fixed;  ///< (out, even_taps()); empty where integers would be too coarse
+  bool selects = false;        ///< each output is one input, or a constant
+  bool is_run = false;         ///< and these inputs are neighbours in their order
+  int64_t first = 0, end = 0;  ///< outputs outside of this range are constants, those inside are not
 
   int even_taps() const { return taps + taps % 2; }
 };
@@ -53,7 +53,7 @@ struct Warping {
   /// Places by arrays; then nothing of the above counts but the filter and the border.
   const float* map_y = nullptr;
   const float* map_x = nullptr;
-  int64_t map_line = 0;  ///< elements of a row
+  int64_t map_line = 0;           ///< elements of a row
   int64_t height = 0, width = 0;  ///< of the picture
 };
 

@@ -1,6 +1,4 @@
 // Chains of picture operations from C++: values, errors, batches, and a GPU's texts against the CPU's loops.
-#include "iruka/picture_geometry.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include "emulated_cuda.h"
 #include "error_of.h"
 #include "iruka/device.h"
+#include "iruka/picture_geometry.h"
 
 namespace iruka::test {
 namespace {
@@ -110,7 +109,8 @@ TEST(PictureGeometry, ErrorsNameTheRuleAndTheValues) {
             std::string::npos);
   EXPECT_NE(message([&] { Chain({Cast{Dtype::complex64}}); }).find("complex64"), std::string::npos);
   const std::vector<Chain> chains(2, Chain({Flip{}}));
-  EXPECT_NE(message([&] { apply_chains(chains, std::vector<Array>(3, source)); }).find("2 chains for 3"), std::string::npos);
+  EXPECT_NE(message([&] { apply_chains(chains, std::vector<Array>(3, source)); }).find("2 chains for 3"),
+            std::string::npos);
 }
 
 class PictureGeometryOnAGpu : public EmulatedDeviceTest {};
@@ -146,7 +146,8 @@ TEST_F(PictureGeometryOnAGpu, RemapsHaveTheBitsOfTheLoops) {
   Array map_y = picture({9, 5}, Dtype::float32), map_x = picture({5, 9}, Dtype::float32).transpose();
   for (Array* const map : {&map_y, &map_x}) {
     Array scaled = map->copy();
-    for (int64_t k = 0; k < scaled.size(); ++k) static_cast<float*>(scaled.data())[k] = scaled.to_vector<float>()[static_cast<size_t>(k)] / 10 - 2;
+    for (int64_t k = 0; k < scaled.size(); ++k)
+      static_cast<float*>(scaled.data())[k] = scaled.to_vector<float>()[static_cast<size_t>(k)] / 10 - 2;
     *map = scaled;
   }
   const Array want = remap(source, map_y, map_x);

@@ -147,7 +147,11 @@ def test_operations_that_move_pixels_are_numpys(rng, shape, dtype):
             want = np.pad(picture, [*map(tuple, each), *rest], mode, **options)
             np.testing.assert_array_equal(iruka.asnumpy(image.pad(picture, margins, mode, 7)), want)
     height, width = shape[:2]
-    for size, at in (((1, 1), (height - 1, width - 1)), ((height, width), None), ((height // 2 + 1, width // 2 + 1), None)):
+    for size, at in (
+        ((1, 1), (height - 1, width - 1)),
+        ((height, width), None),
+        ((height // 2 + 1, width // 2 + 1), None),
+    ):
         y, x = at or ((height - size[0]) // 2, (width - size[1]) // 2)
         want = picture[y : y + size[0], x : x + size[1]]
         np.testing.assert_array_equal(iruka.asnumpy(image.crop(picture, size, at)), want)
@@ -174,7 +178,9 @@ def test_normalisation_is_float32s(rng, dtype):
 
 
 def test_casts_round_to_even_and_saturate():
-    values = np.array([[-1, 0.5, 1.5, 2.5, 254.5, 255.5, 1e9, np.nan, -np.inf, np.inf, 65534.5, 65535.5, 0.49999997]], np.float32)
+    values = np.array(
+        [[-1, 0.5, 1.5, 2.5, 254.5, 255.5, 1e9, np.nan, -np.inf, np.inf, 65534.5, 65535.5, 0.49999997]], np.float32
+    )
     bounded = np.nan_to_num(values, nan=0.0, posinf=1e9, neginf=-1e9)
     for dtype in (np.uint8, np.uint16):
         want = np.clip(np.rint(bounded), 0, np.iinfo(dtype).max).astype(dtype)
@@ -226,7 +232,9 @@ def test_lists_and_batches(rng):
 
 def test_each_picture_may_have_a_chain_of_its_own(rng):
     pictures = [picture_of(rng, (40, 50, 3), np.uint8) for _ in range(3)]
-    chains = [image.Chain([image.Crop((20, 20), (k, 2 * k)), image.Resize((9, 9)), image.Flip(k % 2 == 0)]) for k in range(3)]
+    chains = [
+        image.Chain([image.Crop((20, 20), (k, 2 * k)), image.Resize((9, 9)), image.Flip(k % 2 == 0)]) for k in range(3)
+    ]
     for got, chain, picture in zip(image.apply(chains, pictures), chains, pictures):
         np.testing.assert_array_equal(iruka.asnumpy(got), iruka.asnumpy(chain(picture)))
     with pytest.raises(ValueError, match="2 chains for 3 pictures"):

@@ -4,10 +4,10 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
-from picture_references import matrix_of, resized
 
 import iruka
 from iruka import image
+from picture_references import matrix_of, resized
 
 PILLOW = {
     "nearest": Image.Resampling.NEAREST,
@@ -131,7 +131,15 @@ def test_the_same_size_copies(rng):
 
 def test_views_are_read_where_they_lie(rng):
     base = rng.integers(0, 256, (60, 80, 4)).astype(np.uint8)
-    for view in (base[::2], base[:, ::3], base[..., :3], base[::-1], base[:, ::-1], base.transpose(1, 0, 2), base[5:40, 7:30]):
+    for view in (
+        base[::2],
+        base[:, ::3],
+        base[..., :3],
+        base[::-1],
+        base[:, ::-1],
+        base.transpose(1, 0, 2),
+        base[5:40, 7:30],
+    ):
         array = iruka.asarray(base)[:]  # the same view of an array of the device
         want = iruka.asnumpy(image.resize(np.ascontiguousarray(view), (17, 19), "cubic"))
         np.testing.assert_array_equal(iruka.asnumpy(image.resize(view, (17, 19), "cubic")), want)

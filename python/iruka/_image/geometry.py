@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from .. import _core
 from .._core import ndarray
-from .stages import Crop, Flip, PyramidDown, Pad, Resize, Rotate, Stage, Transpose, WarpAffine, WarpPerspective, matrix_of, numbers_of
+from .stages import (
+    Crop,
+    Flip,
+    Pad,
+    PyramidDown,
+    Resize,
+    Rotate,
+    Stage,
+    Transpose,
+    WarpAffine,
+    WarpPerspective,
+    matrix_of,
+    numbers_of,
+)
 
 _geometry = _core._geometry
 
@@ -62,15 +75,15 @@ def apply(chains: Sequence[Chain], pictures: Sequence, out=None) -> list[ndarray
 
 
 @functools.lru_cache(maxsize=512)
-def _known_chain(layout: str, kind: type[Stage], *fields):
+def _known_chain(layout: str, kind, *fields):
     return _geometry.chain([kind(*fields)._fields()], layout)
 
 
-def _run(picture, out, layout: str, kind: type[Stage], *fields):
+def _run(picture, out, layout: str, kind: Hashable, *fields):
     try:
         chain = _known_chain(layout, kind, *fields)
     except TypeError:  # a list among the fields has no hash
-        chain = _geometry.chain([kind(*fields)._fields()], layout)
+        chain = _known_chain.__wrapped__(layout, kind, *fields)
     return chain(picture, out)
 
 
@@ -105,8 +118,18 @@ def resize(
     axis; other dtypes in float32 in a fixed order. Raises TypeError for another dtype, ShapeError for another shape,
     ValueError for a size, name or roi that is none.
     """
-    size = size if type(size) is tuple else tuple(size)
-    return _run(picture, out, layout, Resize, size, filter, antialias, convention, fit, roi)
+    return _run(
+        picture,
+        out,
+        layout,
+        Resize,
+        size if type(size) is tuple else tuple(size),
+        filter,
+        antialias,
+        convention,
+        fit,
+        roi,
+    )
 
 
 def crop(picture, size: tuple[int, int], at: tuple[int, int] | None = None, *, layout: str = "HWC", out=None):

@@ -74,8 +74,7 @@ class Pad(Stage):
         margins = _np.asarray(self.margins)
         if margins.dtype.kind not in "iu" or margins.shape not in ((), (2,), (2, 2)):
             raise ValueError(
-                "pad: margins are one integer, (rows, columns) or ((top, bottom), (left, right)), "
-                f"not {self.margins!r}"
+                f"pad: margins are one integer, (rows, columns) or ((top, bottom), (left, right)), not {self.margins!r}"
             )
         spread = _np.broadcast_to(margins[:, None] if margins.shape == (2,) else margins, (2, 2))
         return ("pad", *spread.ravel().tolist(), self.mode, numbers_of(self.value))

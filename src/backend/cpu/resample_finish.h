@@ -68,10 +68,18 @@ IRUKA_RESAMPLE_INLINE FloatVector rounded_to(FloatVector v, Sample sample) {
   return widen_half(halves);
 }
 
-template <Sample kSample> struct Stored { using Type = uint8_t; };
-template <> struct Stored<Sample::uint16> { using Type = uint16_t; };
-template <> struct Stored<Sample::float16> { using Type = uint16_t; };
-template <> struct Stored<Sample::float32> { using Type = float; };
+template <Sample kSample> struct Stored {
+  using Type = uint8_t;
+};
+template <> struct Stored<Sample::uint16> {
+  using Type = uint16_t;
+};
+template <> struct Stored<Sample::float16> {
+  using Type = uint16_t;
+};
+template <> struct Stored<Sample::float32> {
+  using Type = float;
+};
 
 template <Sample kSample>
 IRUKA_RESAMPLE_INLINE FloatVector widen(const typename Stored<kSample>::Type* from) {
@@ -103,7 +111,8 @@ void finish_row(const Finish& job, const typename Stored<kFrom>::Type* from, int
     FloatVector v = widen<kFrom>(source);
     for (int k = 0; k < job.step_count; ++k) {
       const FinishStep& step = job.steps[k];
-      v = step.rounds ? rounded_to(v, step.sample) : (v - Floats::load(step.mean + place)) * Floats::load(step.scale + place);
+      v = step.rounds ? rounded_to(v, step.sample)
+                      : (v - Floats::load(step.mean + place)) * Floats::load(step.scale + place);
     }
     narrow<kTo>(rounded_to(v, kTo == Sample::float16 ? Sample::float32 : kTo), target);
   };

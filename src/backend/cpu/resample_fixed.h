@@ -72,8 +72,8 @@ IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uin
 constexpr int kGroup = 16, kWindow = 64;
 constexpr bool kHasWide = true;
 
-/// Each group of 16 outputs takes the two bytes of each pair of taps from one or two vectors. The bytes of the next pair
-/// lie two pixels further in the same order.
+/// Each group of 16 outputs takes the two bytes of each pair of taps from one or two vectors. The bytes of the next
+/// pair lie two pixels further in the same order.
 template <int kRows, bool kIsWide>
 IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8_t* const* rows,
                                         int16_t* const* results) {

@@ -14,13 +14,13 @@ inline constexpr int kRowBits = 6;
 /// The columns of an output row by integer weights.
 struct FixedColumns {
   int64_t pixels = 0;
-  int channels = 1, pairs = 1;        ///< pairs of taps; the weights behind the last tap are 0
-  const int32_t* start = nullptr;     ///< of each pixel
-  const int16_t* weights = nullptr;   ///< (pixels, 2 * pairs)
-  bool rounds = false;                ///< whether sums are rounded to the values of uint8
+  int channels = 1, pairs = 1;       ///< pairs of taps; the weights behind the last tap are 0
+  const int32_t* start = nullptr;    ///< of each pixel
+  const int16_t* weights = nullptr;  ///< (pixels, 2 * pairs)
+  bool rounds = false;               ///< whether sums are rounded to the values of uint8
   /// Where the bytes for a group of neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
-  const int32_t* group_start = nullptr;    ///< of each group, in bytes
-  const uint8_t* places = nullptr;         ///< (groups, 4 * size of a group): of the two bytes of each pair in what was loaded
+  const int32_t* group_start = nullptr;  ///< of each group, in bytes
+  const uint8_t* places = nullptr;  ///< (groups, 4 * size of a group): of the two bytes of each pair in what was loaded
   const int16_t* group_weights = nullptr;  ///< (groups, pairs, 2 * size of a group)
   int64_t groups = 0;
   bool is_wide = false;  ///< whether places lie within two loads
@@ -36,10 +36,10 @@ struct FloatColumns {
   const float* weights = nullptr;  ///< (pixels, taps)
   bool rounds = false;             ///< whether sums are rounded to the values of uint8
   /// Where the inputs of a tap of 16 neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
-  const int32_t* group_start = nullptr;  ///< of each group, in elements
-  const int32_t* places = nullptr;       ///< (groups, 16): of the first tap in what was loaded
+  const int32_t* group_start = nullptr;   ///< of each group, in elements
+  const int32_t* places = nullptr;        ///< (groups, 16): of the first tap in what was loaded
   const uint16_t* group_masks = nullptr;  ///< (groups, taps): which outputs have that tap
-  const float* group_weights = nullptr;  ///< (groups, taps, 16)
+  const float* group_weights = nullptr;   ///< (groups, taps, 16)
   int64_t groups = 0;
 };
 
@@ -75,7 +75,7 @@ struct WarpRow {
   const float* x = nullptr;
   int64_t pixels = 0;
   const void* outside = nullptr;  ///< a pixel of constants as in the result
-  void* result = nullptr;  ///< elements of the source for `nearest`, uint8 where the source is, else float32
+  void* result = nullptr;         ///< elements of the source for `nearest`, uint8 where the source is, else float32
 };
 /// Places along a row of a warp: (row + x * column), its first two numbers divided by the third.
 struct WarpPlaces {
@@ -85,10 +85,10 @@ struct WarpPlaces {
 };
 
 struct ResampleLoops {
-  int group = 0;           ///< outputs of a group of FixedColumns, 0 where there are none
-  int window = 0;          ///< bytes of a load for a group
-  bool has_wide = false;   ///< whether two loads will do
-  int float_window = 0;    ///< elements that are loaded for a group of FloatColumns, 0 where there are none
+  int group = 0;          ///< outputs of a group of FixedColumns, 0 where there are none
+  int window = 0;         ///< bytes of a load for a group
+  bool has_wide = false;  ///< whether two loads will do
+  int float_window = 0;   ///< elements that are loaded for a group of FloatColumns, 0 where there are none
   void (*fixed_columns)(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results, int count);
   /// `taps` is even.
   void (*fixed_rows)(const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, uint8_t* result);

@@ -1,5 +1,5 @@
-// The loops of resampling. A source file for each instruction set includes this one, within a namespace of its own; so it
-// uses no function of the standard library. Clang's vectors and its loop vectoriser serve all instruction sets; what
+// The loops of resampling. A source file for each instruction set includes this one, within a namespace of its own; so
+// it uses no function of the standard library. Clang's vectors and its loop vectoriser serve all instruction sets; what
 // needs permutations of bytes is written for AVX2 and AVX-512.
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -27,16 +27,17 @@ struct Vectors {
   static IRUKA_RESAMPLE_INLINE void store(Vector v, T* to) { *reinterpret_cast<Unaligned*>(to) = v; }
 };
 
+#include "backend/cpu/resample_finish.h"
 #include "backend/cpu/resample_fixed.h"
 #include "backend/cpu/resample_float.h"
-#include "backend/cpu/resample_finish.h"
 #include "backend/cpu/resample_warp.h"
 
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ResampleLoops resample_loops{kGroup,        kWindow,    kHasWide,      kFloatWindow, fixed_columns, fixed_rows, float_columns,
-                                   float_rows, select_pixels, warp_places, warp, finish, split, join};
+const ResampleLoops resample_loops{kGroup,     kWindow,       kHasWide,   kFloatWindow,  fixed_columns,
+                                   fixed_rows, float_columns, float_rows, select_pixels, warp_places,
+                                   warp,       finish,        split,      join};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET

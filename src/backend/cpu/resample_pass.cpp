@@ -13,7 +13,8 @@ namespace iruka::cpu_backend {
 namespace {
 
 constexpr int64_t kVector = 16;  ///< elements of a period of constants
-/// The block of outputs of a warp that is computed at once: its inputs lie close together, however the picture is turned.
+/// The block of outputs of a warp that is computed at once: its inputs lie close together, however the picture is
+/// turned.
 constexpr int64_t kWarpRows = 32, kWarpColumns = 64;
 
 Sample sample_of(Dtype dtype) {
@@ -34,15 +35,15 @@ class ResamplePass::Workspace {
  public:
   explicit Workspace(const ResamplePass& pass);
 
-  int64_t line;         ///< bytes of a computed row
-  int64_t stage_line;   ///< bytes of a staged row of a plane
-  char* ring;           ///< (ring_rows_, planes) computed rows
-  char* sources;        ///< source rows that are converted, or have no room behind their end
+  int64_t line;        ///< bytes of a computed row
+  int64_t stage_line;  ///< bytes of a staged row of a plane
+  char* ring;          ///< (ring_rows_, planes) computed rows
+  char* sources;       ///< source rows that are converted, or have no room behind their end
   int64_t source_line;
-  char* stage;          ///< the rows of all planes
-  char* turned;         ///< the same in the order of the result
-  char* finished;       ///< a row that is then scattered
-  float* places;        ///< of the pixels of a row: y, then x
+  char* stage;                        ///< the rows of all planes
+  char* turned;                       ///< the same in the order of the result
+  char* finished;                     ///< a row that is then scattered
+  float* places;                      ///< of the pixels of a row: y, then x
   std::vector<int64_t> tags;          ///< which row each place of the ring has
   std::vector<const void*> pointers;  ///< to rows of the ring, for a sum
   std::vector<FinishStep> steps;      ///< of a plane
@@ -56,7 +57,8 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   source_line = with_room(in * std::max(bytes_of(pass.source_), pass.kind_ == Kind::real ? 4 : int64_t{1}));
   stage_line = with_room(job.columns->out * job.channels * pass.stage_bytes_);
   const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
-  const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1), turned_bytes = with_room(out * pass.stage_bytes_);
+  const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1),
+                turned_bytes = with_room(out * pass.stage_bytes_);
   const int64_t finished_bytes = pass.order_ == Order::scattered ? with_room(out * pass.result_bytes_) : 0;
   const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * kWarpColumns * 4) : 0;
   ring = static_cast<char*>(scratch(
@@ -95,9 +97,9 @@ ResamplePass::ResamplePass(const Resampling& job)
       result_bytes_(bytes_of(result_)) {
   const int64_t channels = job.all_channels();
   const bool has_pixels = job.result_channel == result_bytes_ && job.result_column == channels * result_bytes_;
-  order_ = channels > 1 && has_pixels              ? Order::pixels
-           : job.result_column == result_bytes_    ? Order::planes
-                                                   : Order::scattered;
+  order_ = channels > 1 && has_pixels           ? Order::pixels
+           : job.result_column == result_bytes_ ? Order::planes
+                                                : Order::scattered;
   if (kind_ == Kind::fixed || kind_ == Kind::real) {
     tables_ = column_tables(job.columns, job.channels, kind_ == Kind::fixed);
     fixed_ = tables_->fixed;
@@ -108,8 +110,7 @@ ResamplePass::ResamplePass(const Resampling& job)
   choose_steps();
   fill_outside();
   const bool keeps_order = (job.planes == 1) == (order_ == Order::pixels) || channels == 1;
-  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ &&
-               kind_ != Kind::warp;
+  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && kind_ != Kind::warp;
 }
 
 void ResamplePass::choose_steps() {
@@ -185,8 +186,8 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
       loops_.fixed_columns(fixed_, reinterpret_cast<const uint8_t* const*>(rows),
                            reinterpret_cast<int16_t* const*>(results), count);
     else
-      loops_.float_columns(real_, reinterpret_cast<const float* const*>(rows),
-                           reinterpret_cast<float* const*>(results), count);
+      loops_.float_columns(real_, reinterpret_cast<const float* const*>(rows), reinterpret_cast<float* const*>(results),
+                           count);
   }
 }
 

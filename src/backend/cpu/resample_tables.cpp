@@ -11,8 +11,8 @@
 namespace iruka::cpu_backend {
 namespace {
 
-constexpr size_t kMostTables = 64;            ///< that are kept
-constexpr int64_t kMostElements = 1 << 18;    ///< outputs of a row for which groups pay
+constexpr size_t kMostTables = 64;          ///< that are kept
+constexpr int64_t kMostElements = 1 << 18;  ///< outputs of a row for which groups pay
 
 /// The outputs of a group: the first element that they read, and the range of the elements of their first taps.
 struct Group {

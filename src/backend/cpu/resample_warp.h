@@ -126,7 +126,8 @@ IRUKA_RESAMPLE_INLINE void find_taps(const float* places, int64_t count, Taps<kT
   }
 }
 
-/// Where the first neighbours of the pixels of a block are in memory, and whether all neighbours are within the picture.
+/// Where the first neighbours of the pixels of a block are in memory, and whether all neighbours are within the
+/// picture.
 struct Inside {
   alignas(64) int32_t offset[kWarpBlock];
   alignas(64) int32_t is_inside[kWarpBlock];
@@ -143,7 +144,9 @@ IRUKA_RESAMPLE_INLINE void find_inside(const WarpRow& job, const int32_t* y, con
   // Offsets have 32 bits; the pixels of a larger picture are found one by one.
   const bool is_small = size < INT32_MAX;
   const int64_t room = job.source_end - job.source - reach - below;
-  const int32_t last = !is_small || room < INT32_MIN ? INT32_MIN : room < INT32_MAX ? static_cast<int32_t>(room) : INT32_MAX;
+  const int32_t last = !is_small || room < INT32_MIN ? INT32_MIN
+                       : room < INT32_MAX            ? static_cast<int32_t>(room)
+                                                     : INT32_MAX;
   const int32_t rows = is_small ? job.height - kTaps : INT32_MIN, columns = job.width - kTaps;
   int32_t all = 1, none = job.border == WarpRow::Border::constant;
   for (int64_t i = 0; i < count; ++i) {
@@ -327,9 +330,9 @@ IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow& job, const Inside& 
     for (int pair = 0; pair < kTaps / 2; ++pair) {
       const __m512i place = _mm512_load_si512(places[pair]);
       const __m512i values = _mm512_maskz_permutex2var_epi8(0x5555555555555555, low, place, high);
-      const __m512i weight = _mm512_or_si512(
-          _mm512_and_si512(_mm512_load_si512(x.weights[2 * pair] + i), _mm512_set1_epi32(0xffff)),
-          _mm512_slli_epi32(_mm512_load_si512(x.weights[2 * pair + 1] + i), 16));
+      const __m512i weight =
+          _mm512_or_si512(_mm512_and_si512(_mm512_load_si512(x.weights[2 * pair] + i), _mm512_set1_epi32(0xffff)),
+                          _mm512_slli_epi32(_mm512_load_si512(x.weights[2 * pair + 1] + i), 16));
       along = _mm512_add_epi32(along, _mm512_madd_epi16(values, weight));
     }
     sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(along, _mm512_load_si512(y.weights[j] + i)));
@@ -487,11 +490,13 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
       for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, job.source + inside.offset[i], kWide);
     for (; i < count; ++i) {
       if (kBytes > 0 && (inside.is_inside[i] || (job.border == WarpRow::Border::constant && inside.is_outside[i]))) {
-        const char* const from = inside.is_inside[i] ? job.source + inside.offset[i] : static_cast<const char*>(job.outside);
+        const char* const from =
+            inside.is_inside[i] ? job.source + inside.offset[i] : static_cast<const char*>(job.outside);
         __builtin_memcpy(to + i * kBytes, from, kBytes);
         continue;
       }
-      const int32_t row = place_within(y[i], job.height, job.border), column = place_within(x[i], job.width, job.border);
+      const int32_t row = place_within(y[i], job.height, job.border),
+                    column = place_within(x[i], job.width, job.border);
       const char* const from = row < 0 || column < 0 ? static_cast<const char*>(job.outside)
                                                      : job.source + row * job.row_bytes + int64_t{column} * bytes;
       __builtin_memcpy(to + i * bytes, from, static_cast<size_t>(bytes));

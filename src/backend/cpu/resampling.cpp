@@ -25,7 +25,8 @@ std::vector<Strip> strips_of(const std::deque<ResamplePass>& passes) {
   const bool is_alone = ThreadPool::instance().thread_count() == 1;
   std::vector<Strip> strips;
   for (const ResamplePass& pass : passes) {
-    const int64_t rows = is_alone ? pass.rows() : std::max<int64_t>(kStripWork / std::max<int64_t>(pass.row_work(), 1), 1);
+    const int64_t rows =
+        is_alone ? pass.rows() : std::max<int64_t>(kStripWork / std::max<int64_t>(pass.row_work(), 1), 1);
     for (int64_t begin = 0; begin < pass.rows(); begin += rows)
       strips.push_back({&pass, begin, std::min(begin + rows, pass.rows())});
   }

@@ -14,7 +14,7 @@
 namespace iruka::image {
 namespace {
 
-constexpr size_t kMostMaps = 64;                ///< that are kept
+constexpr size_t kMostMaps = 64;  ///< that are kept
 constexpr int32_t kFixedOne = 1 << AxisMap::kFixedBits;
 /// Integer weights may change a uint8 result by so much of a level along an axis.
 constexpr double kMostFixedError = 0.4 / 255;
@@ -99,7 +99,8 @@ void weigh_enlarged_area(const AxisRecipe& recipe, int64_t output, double scale,
   const auto x = static_cast<double>(output);
   const double place = std::floor(recipe.begin + x * scale);
   // In OpenCV's precision, because a share of one is taken for none.
-  auto share = static_cast<float>((x + 1) - (place - recipe.begin + 1) * (static_cast<double>(recipe.out) / recipe.length));
+  auto share =
+      static_cast<float>((x + 1) - (place - recipe.begin + 1) * (static_cast<double>(recipe.out) / recipe.length));
   share = share <= 0 ? 0 : share - std::floor(share);
   weights.first = static_cast<int64_t>(place);
   weights.values.assign({1.0 - static_cast<double>(share), static_cast<double>(share)});
@@ -319,9 +320,7 @@ int64_t place_within(int64_t place, int64_t extent, Border border) {
     case Border::constant: return -1;
     case Border::edge: return std::clamp<int64_t>(place, 0, extent - 1);
     case Border::wrap: return modulo(place, extent);
-    case Border::symmetric:
-      place = modulo(place, 2 * extent);
-      return std::min(place, 2 * extent - 1 - place);
+    case Border::symmetric: place = modulo(place, 2 * extent); return std::min(place, 2 * extent - 1 - place);
     case Border::reflect:
       if (extent == 1) return 0;
       place = modulo(place, 2 * extent - 2);

@@ -27,7 +27,7 @@ inline bool overshoots(Filter filter) {
 
 /// All that the contents of an axis map depend on.
 struct AxisRecipe {
-  int64_t in = 0, out = 0;      ///< of the resize
+  int64_t in = 0, out = 0;       ///< of the resize
   double begin = 0, length = 0;  ///< the part of the input that becomes the output
   bool resizes = false;
   Filter filter = Filter::nearest;
@@ -39,7 +39,11 @@ struct AxisRecipe {
 
   bool operator==(const AxisRecipe&) const = default;
   bool overshoots() const { return !halves && image::overshoots(filter); }
-  static AxisRecipe unchanged(int64_t extent) { AxisRecipe made; made.in = made.out = extent; return made; }
+  static AxisRecipe unchanged(int64_t extent) {
+    AxisRecipe made;
+    made.in = made.out = extent;
+    return made;
+  }
   /// The number of outputs behind all selections.
   int64_t extent() const;
 };

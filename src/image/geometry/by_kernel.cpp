@@ -170,16 +170,18 @@ class KernelPass {
     const Text steps = text_of_steps(plan_, rounds_first);
     parameters_.add("raw const float32 numbers", on_device(steps.numbers, Dtype::float32, device_));
     const bool to_planes = plan_.to.layout == Layout::chw && !plan_.to.is_flat;
-    const std::string body =
-        std::string("using namespace iruka::image; using Index = ") + (is_small_ ? "int" : "int64_t") +
-        ";\nconst Picture<Index> picture{first, row, column, channel, channels};\nconst Element<Index> to = element_at<" +
-        (to_planes ? "true" : "false") + ", " + (plan_.is_transposed ? "true" : "false") +
-        ">(Index(i), middle, last);\nfloat value = outside[to.channel];\n"
-        "if (start_y[to.y] >= 0 && start_x[to.x] >= 0) {\n" +
-        value + "}\nresult = " + info(plan_.result_dtype).c_type + "(stepped<" + steps.steps +
-        ">(value, numbers, channels, to.channel));";
+    const std::string body = std::string("using namespace iruka::image; using Index = ") +
+                             (is_small_ ? "int" : "int64_t") +
+                             ";\nconst Picture<Index> picture{first, row, column, channel, channels};\nconst "
+                             "Element<Index> to = element_at<" +
+                             (to_planes ? "true" : "false") + ", " + (plan_.is_transposed ? "true" : "false") +
+                             ">(Index(i), middle, last);\nfloat value = outside[to.channel];\n"
+                             "if (start_y[to.y] >= 0 && start_x[to.x] >= 0) {\n" +
+                             value + "}\nresult = " + info(plan_.result_dtype).c_type + "(stepped<" + steps.steps +
+                             ">(value, numbers, channels, to.channel));";
     parameters_.arguments().emplace_back(run_.result);
-    kernel_of(parameters_.text(), std::string(name(plan_.result_dtype)) + " result", body).fill(parameters_.arguments());
+    kernel_of(parameters_.text(), std::string(name(plan_.result_dtype)) + " result", body)
+        .fill(parameters_.arguments());
   }
 
  private:
@@ -206,8 +208,7 @@ class KernelPass {
   /// The statement that sets `value` by the maps.
   std::string resample_text(const DeviceMap& y, const DeviceMap& x, bool& rounds_first) {
     const bool selects = rows_->selects && columns_->selects;
-    const bool is_fixed =
-        !selects && plan_.dtype == Dtype::uint8 && !rows_->fixed.empty() && !columns_->fixed.empty();
+    const bool is_fixed = !selects && plan_.dtype == Dtype::uint8 && !rows_->fixed.empty() && !columns_->fixed.empty();
     const std::string weights = is_fixed ? "raw const int16 " : "raw const float32 ";
     parameters_.add("raw const int32 count_y", y.count);
     parameters_.add("raw const int32 count_x", x.count);
@@ -216,10 +217,13 @@ class KernelPass {
     parameters_.add("int32 taps_y", is_fixed ? rows_->even_taps() : rows_->taps);
     parameters_.add("int32 taps_x", is_fixed ? columns_->even_taps() : columns_->taps);
     rounds_first = !selects && !is_fixed;
-    return std::string("const Axis rows{start_y, count_y, weights_y, taps_y};\n"
-                       "const Axis columns{start_x, count_x, weights_x, taps_x};\nvalue = resampled<") +
-           (selects ? "kSelect" : is_fixed ? "kFixed" : "kReal") + (plan_.rounds_columns() ? ", true" : ", false") +
-           ">(source, picture, rows, columns, to);\n";
+    return std::string(
+               "const Axis rows{start_y, count_y, weights_y, taps_y};\n"
+               "const Axis columns{start_x, count_x, weights_x, taps_x};\nvalue = resampled<") +
+           (selects    ? "kSelect"
+            : is_fixed ? "kFixed"
+                       : "kReal") +
+           (plan_.rounds_columns() ? ", true" : ", false") + ">(source, picture, rows, columns, to);\n";
   }
 
   /// The same by the places of a warp.
@@ -231,7 +235,8 @@ class KernelPass {
       parameters_.add("raw const float32 map_y", run_.map_y);
       parameters_.add("raw const float32 map_x", run_.map_x);
       parameters_.add(index() + "line", run_.map_x.shape(1));
-      place = "const Index at = Index(start_y[to.y]) * line + start_x[to.x];\nconst Place place{map_y[at], map_x[at]};\n";
+      place =
+          "const Index at = Index(start_y[to.y]) * line + start_x[to.x];\nconst Place place{map_y[at], map_x[at]};\n";
     } else {
       const WarpNumbers numbers(*plan_.warp, plan_.rows.in);
       parameters_.add("raw const float32 rows", on_device(numbers.rows, Dtype::float32, device_));

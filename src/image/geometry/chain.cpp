@@ -28,8 +28,7 @@ struct Journey {
   PassRun run(size_t pass) {
     const PassPlan& plan = passes[pass];
     const bool is_last = pass + 1 == passes.size();
-    Array result =
-        is_last && out.valid() ? out : Array::empty(plan.to.dims(), plan.result_dtype, picture.device());
+    Array result = is_last && out.valid() ? out : Array::empty(plan.to.dims(), plan.result_dtype, picture.device());
     PassRun made{.plan = plan, .source = picture, .result = result, .map_y = {}, .map_x = {}};
     picture = std::move(result);
     return made;
@@ -53,7 +52,8 @@ Array Chain::operator()(const Array& picture) const { return apply_chains({this,
 
 void Chain::into(const Array& out, const Array& picture) const { apply_chains({this, 1}, {&picture, 1}, {&out, 1}); }
 
-std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const Array> pictures, std::span<const Array> outs) {
+std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const Array> pictures,
+                                std::span<const Array> outs) {
   const size_t count = pictures.size();
   if (chains.size() != 1 && chains.size() != count)
     throw ValueError("apply: " + std::to_string(chains.size()) + " chains for " + std::to_string(count) + " pictures");

@@ -9,7 +9,7 @@
 namespace iruka::image {
 namespace {
 
-constexpr int64_t kMostExtent = int64_t{1} << 26;  ///< of an axis; maps have some numbers for each place
+constexpr int64_t kMostExtent = int64_t{1} << 26;        ///< of an axis; maps have some numbers for each place
 constexpr int64_t kMostRow = (int64_t{1} << 31) - 4096;  ///< elements of a row, so that 32 bits hold places
 
 std::string number_text(double value) {
@@ -261,9 +261,9 @@ class Planner {
               .value = stage.value};
     const double center_y = (static_cast<double>(warp.height) - 1) / 2, y = (height - 1) / 2;
     const double center_x = (static_cast<double>(warp.width) - 1) / 2, x = (width - 1) / 2;
-    warp.matrix = {cosine, -sine, x - cosine * center_x + sine * center_y,
-                   sine, cosine, y - sine * center_x - cosine * center_y,
-                   0, 0, 1};
+    warp.matrix = {cosine, -sine,  x - cosine * center_x + sine * center_y,
+                   sine,   cosine, y - sine * center_x - cosine * center_y,
+                   0,      0,      1};
     (*this)(warp);
   }
 
@@ -300,7 +300,8 @@ class Planner {
 
   bool are_crops() const {
     const auto is_crop = [](const Selection& step) { return step.kind == Selection::Kind::crop; };
-    return std::ranges::all_of(pass_.rows.selections, is_crop) && std::ranges::all_of(pass_.columns.selections, is_crop);
+    return std::ranges::all_of(pass_.rows.selections, is_crop) &&
+           std::ranges::all_of(pass_.columns.selections, is_crop);
   }
   /// Whether a resize may join what the pass does already: crops, and a cast to float32.
   bool can_resample() {
@@ -338,8 +339,8 @@ class Planner {
   /// Pillow's order where filters overshoot: it keeps uint8 between both axes, so that the order counts.
   bool is_vertical_first(const Resize& stage, int64_t height, int64_t width) const {
     const int64_t down = height - pass_.height, across = width - pass_.width;
-    return overshoots(stage.filter) && stage.convention == Convention::pillow && pass_.dtype == Dtype::uint8 && down < 0 &&
-           across != 0 && 2 * across > down;
+    return overshoots(stage.filter) && stage.convention == Convention::pillow && pass_.dtype == Dtype::uint8 &&
+           down < 0 && across != 0 && 2 * across > down;
   }
   void resize_rows(const Resize& stage, const Rectangle& roi, int64_t height) {
     pass_.rows = recipe(stage, pass_.height, roi.y, roi.height, height, false);

@@ -34,8 +34,8 @@ Array with_dense_rows(const Array& picture, const PictureShape& shape) {
   const Strides strides = strides_of(picture, shape);
   const bool has_pixels = shape.layout == Layout::hwc && !shape.is_flat;
   const int64_t column = has_pixels ? shape.channels * item : item;
-  const bool is_dense = (strides.column == column || shape.width == 1) &&
-                        (!has_pixels || strides.channel == item || shape.channels == 1);
+  const bool is_dense =
+      (strides.column == column || shape.width == 1) && (!has_pixels || strides.channel == item || shape.channels == 1);
   return is_dense ? picture : picture.copy();
 }
 

@@ -1,5 +1,5 @@
-// One element of the result of a pass over a picture: the same arithmetic as the CPU's loops (backend/cpu/resample_*.h).
-// Integers are exact, and sums of floats are fused multiply-adds in the order of the taps.
+// One element of the result of a pass over a picture: the same arithmetic as the CPU's loops
+// (backend/cpu/resample_*.h). Integers are exact, and sums of floats are fused multiply-adds in the order of the taps.
 #pragma once
 
 namespace iruka::image {

@@ -128,7 +128,8 @@ struct WarpPlaces {
 struct Place {
   float y, x;
 };
-template <bool kDivides, class Rows> IRUKA_INLINE Place place_of(const Rows& rows, const WarpPlaces& places, int y, int x) {
+template <bool kDivides, class Rows> IRUKA_INLINE Place place_of(const Rows& rows, const WarpPlaces& places, int y,
+                                                                 int x) {
   const float at = float(x), from_x = fmaf(at, places.across_x, rows[3 * y]);
   const float from_y = fmaf(at, places.across_y, rows[3 * y + 1]);
   if (!kDivides) return {from_y, from_x};
