@@ -1,9 +1,9 @@
 """Resizing, warping and chains of picture operations beside OpenCV and Pillow, on one thread and in one run.
 
 python benchmarks/geometry.py [--rounds N] [--photograph FILE]
-Times are processor time, medians of alternating calls into given memory. A ratio is the other library's time over Iruka's.
-Like is compared with like: filters without antialiasing and area with OpenCV, antialiased ones with Pillow. The last rows
-are reading a JPEG, resizing it to 240 x 240 and normalising it to planes of float32, against reading alone.
+Times are processor time, medians of alternating calls into given memory. A ratio is the other library's time over
+Iruka's. Like is compared with like: filters without antialiasing and area with OpenCV, antialiased ones with Pillow. The
+last rows are reading a JPEG, resizing it to 240 x 240 and normalising it to planes of float32, against reading alone.
 """
 
 import argparse
@@ -73,8 +73,10 @@ def warp_cases(rng):
                 }
                 cases[f"{name}, perspective"] = {
                     "iruka": functools.partial(image.warp_perspective, picture, perspective, size, filter, out=out),
-                    "OpenCV": functools.partial(cv2.warpPerspective, picture, perspective, size[::-1], dst=other, flags=flags),
-                }  # fmt: skip
+                    "OpenCV": functools.partial(
+                        cv2.warpPerspective, picture, perspective, size[::-1], dst=other, flags=flags
+                    ),
+                }
     return cases
 
 

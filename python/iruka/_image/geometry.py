@@ -28,15 +28,16 @@ _geometry = _core._geometry
 class Chain:
     """Operations that are applied one after the other, in one pass over the output where that is possible.
 
-    stages: Resize, Crop, Pad, Flip, Transpose, Rotate, WarpAffine, WarpPerspective, PyramidDown, Normalize, Cast, Layout.
+    stages: of Resize, Crop, Pad, Flip, Transpose, Rotate, WarpAffine, WarpPerspective, PyramidDown, Normalize, Cast and
+        Layout.
     layout: 'HWC' or 'CHW', of the pictures that it takes.
 
-    Crops, pads, flips, transpositions, normalisation, casts and changes of layout join the resize or warp before them, and
-    crops join the one behind them. The bits are those of separate calls, on every device.
+    Crops, pads, flips, transpositions, normalisation, casts and changes of layout join the resize or warp before them,
+    and crops join the one behind them. The bits are those of separate calls, on every device.
 
     chain(picture) takes an array (height, width, channels), (channels, height, width) or (height, width) of uint8,
-    uint16, float16 or float32; a list of pictures of any sizes, and returns a list; or an array of four axes, a batch of
-    pictures of one size, and returns such an array. All pictures are computed on all threads.
+    uint16, float16 or float32; a list of pictures of any sizes, and returns a list; or an array of four axes, a batch
+    of pictures of one size, and returns such an array. All pictures are computed on all threads.
     """
 
     def __init__(self, stages: Iterable[Stage], layout: str = "HWC"):
@@ -70,7 +71,8 @@ class Chain:
 
 def apply(chains: Sequence[Chain], pictures: Sequence, out=None) -> list[ndarray]:
     """Applies each chain to the picture of the same number, all on all threads: a batch with parameters of its own for
-    each sample. out: as for a list of pictures of Chain. Raises ValueError unless there are as many chains as pictures."""
+    each sample. out: as for a list of pictures of Chain. Raises ValueError unless there are as many chains as
+    pictures."""
     return _geometry.apply([chain._chain for chain in chains], list(pictures), out)
 
 
@@ -105,8 +107,8 @@ def resize(
         'gaussian' (of standard deviation scale / sqrt(8), cut at scale).
     antialias: whether the filter is widened where the picture shrinks; None is as the convention has it. It does not
         change 'nearest', 'triangular', and OpenCV's 'area'.
-    convention: 'pillow' antialiases, cuts windows at the ends of the picture and has a = -0.5 for 'cubic'; 'opencv' does
-        not antialias, repeats the pixels at the ends, has a = -0.75, takes floor(x * scale) for 'nearest' and weighs
+    convention: 'pillow' antialiases, cuts windows at the ends of the picture and has a = -0.5 for 'cubic'; 'opencv'
+        does not antialias, repeats the pixels at the ends, has a = -0.75, takes floor(x * scale) for 'nearest' and weighs
         pixels by their overlap for 'area'. Results are within one level of these libraries'.
     fit: 'stretch' gives the size; 'not_larger' the largest result of the picture's proportions within it, 'not_smaller'
         the smallest that covers it.
@@ -172,8 +174,8 @@ def rotate(
 ):
     """Turns a picture about its centre by `angle` degrees, counter-clockwise.
 
-    expand: whether the result is as large as the turned picture; else it has the picture's size. Multiples of 90 degrees
-        move pixels without interpolation where the size allows it (expand, or a square picture, or 180 degrees).
+    expand: whether the result is as large as the turned picture; else it has the picture's size. Multiples of 90
+        degrees move pixels without interpolation where the size allows it (expand, or a square picture, or 180 degrees).
     filter, mode, value: as for warp_affine.
     """
     return _run(picture, out, layout, Rotate, angle, expand, filter, mode, value)
@@ -221,8 +223,8 @@ def warp_perspective(
 def remap(
     picture, map_y, map_x, filter: str = "linear", *, mode: str = "constant", value=0, layout: str = "HWC"
 ) -> ndarray:
-    """The value at (y, x) is that of the picture at (map_y[y, x], map_x[y, x]), two float32 arrays of the result's height
-    and width. filter, mode, value: as for warp_affine. A place that is NaN is beyond the picture at its first pixel."""
+    """The value at (y, x) is that of the picture at (map_y[y, x], map_x[y, x]), two float32 arrays of the result's
+    height and width. filter, mode, value: as for warp_affine. A place that is NaN is beyond the picture at its first pixel."""
     return _geometry.remap(picture, map_y, map_x, (filter, mode, numbers_of(value)), layout)
 
 

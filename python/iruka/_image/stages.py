@@ -53,7 +53,7 @@ class Resize(Stage):
 
 @dataclasses.dataclass(frozen=True)
 class Crop(Stage):
-    """The rectangle of `size`, (height, width), whose first pixel is at `at`, (y, x); by default it is in the centre."""
+    """The rectangle of `size`, (height, width), whose first pixel is at `at`, (y, x); by default in the centre."""
 
     size: tuple[int, int]
     at: tuple[int, int] | None = None
