@@ -108,8 +108,9 @@ def resize(
     antialias: whether the filter is widened where the picture shrinks; None is as the convention has it. It does not
         change 'nearest', 'triangular', and OpenCV's 'area'.
     convention: 'pillow' antialiases, cuts windows at the ends of the picture and has a = -0.5 for 'cubic'; 'opencv'
-        does not antialias, repeats the pixels at the ends, has a = -0.75, takes floor(x * scale) for 'nearest' and weighs
-        pixels by their overlap for 'area'. Results are within one level of these libraries'.
+        does not antialias, repeats the pixels at the ends, has a = -0.75, takes floor(x * scale) for 'nearest' and
+        weighs pixels by their overlap for 'area'. uint8 results are within one level of these libraries' (two for rare
+        values of Pillow's 'cubic' and 'lanczos3').
     fit: 'stretch' gives the size; 'not_larger' the largest result of the picture's proportions within it, 'not_smaller'
         the smallest that covers it.
     roi: (y, x, height, width), not necessarily whole numbers: the part of the picture that becomes the result. Windows
@@ -175,7 +176,7 @@ def rotate(
     """Turns a picture about its centre by `angle` degrees, counter-clockwise.
 
     expand: whether the result is as large as the turned picture; else it has the picture's size. Multiples of 90
-        degrees move pixels without interpolation where the size allows it (expand, or a square picture, or 180 degrees).
+        degrees move pixels without interpolation where the size allows it (expand, a square picture, 180 degrees).
     filter, mode, value: as for warp_affine.
     """
     return _run(picture, out, layout, Rotate, angle, expand, filter, mode, value)
@@ -224,7 +225,8 @@ def remap(
     picture, map_y, map_x, filter: str = "linear", *, mode: str = "constant", value=0, layout: str = "HWC"
 ) -> ndarray:
     """The value at (y, x) is that of the picture at (map_y[y, x], map_x[y, x]), two float32 arrays of the result's
-    height and width. filter, mode, value: as for warp_affine. A place that is NaN is beyond the picture at its first pixel."""
+    height and width. filter, mode, value: as for warp_affine. NaN is a place before the first pixel. Raises TypeError for
+    maps of another dtype, ShapeError (a ValueError) for maps of unequal shapes."""
     return _geometry.remap(picture, map_y, map_x, (filter, mode, numbers_of(value)), layout)
 
 
