@@ -72,6 +72,12 @@ void copy_row(const WindowLoops& loops, const RowCopy& copy, const T* row, T* to
   std::fill_n(to + end * size, (copy.count - end) * size, T(0));
 }
 
+/// Writes `first`, `first + step`...; gives the place behind the last one.
+int64_t* write_steps(int64_t* to, int64_t count, int64_t first, int64_t step) {
+  for (int64_t k = 0; k < count; ++k) to[k] = first + k * step;
+  return to + count;
+}
+
 /// Neighbouring places of an axis of the result whose windows have the same taps inside of the input.
 struct AxisPart {
   int64_t first, count;
@@ -298,12 +304,11 @@ class ConvolutionPlan {
     int64_t *places = memory.places, *results = memory.results;
     for (int64_t image = 0; image < block.images; ++image) {
       for (int64_t r = row; r < row_end; ++r) {
-        int64_t place =
+        const int64_t place =
             image * image_size + (plane + begin(1, r, block.row) * line_ + begin(2, column, block.column)) * pixel_;
         const int64_t line = ((block.image + image) * job_.out[0] + block.plane) * job_.out[1] + r;
-        int64_t to = (line * job_.out[2] + column) * job_.outputs;
-        for (int64_t c = column; c < column_end; ++c, place += job_.stride[2] * pixel_, to += job_.outputs)
-          *places++ = place, *results++ = to;
+        places = write_steps(places, column_end - column, place, job_.stride[2] * pixel_);
+        results = write_steps(results, column_end - column, (line * job_.out[2] + column) * job_.outputs, job_.outputs);
       }
     }
     std::fill_n(places, kSparePlaces, places[-1]);

@@ -24,6 +24,7 @@ struct Taps {
 };
 Taps taps_of(const Pooling& job, size_t axis, int64_t at) {
   const int64_t begin = at * job.stride[axis] - job.before[axis], step = job.dilation[axis], count = job.kernel[axis];
+  if (begin >= 0 && begin + (count - 1) * step < job.in[axis]) return {0, count, begin, count};
   // The taps before `place`.
   const auto before = [&](int64_t place) {
     return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, count);
