@@ -3,7 +3,8 @@
 python benchmarks/geometry.py [--rounds N] [--photograph FILE]
 Times are processor time, medians of alternating calls into given memory. A ratio is the other library's time over
 Iruka's. Like is compared with like: filters without antialiasing and area with OpenCV, antialiased ones with Pillow.
-The last rows are reading a JPEG, resizing it to 240 x 240 and normalising it to planes of float32, against reading alone.
+The last rows are reading a JPEG, resizing it to 240 x 240 and normalising it to planes of float32, against reading
+alone.
 """
 
 import argparse

@@ -131,6 +131,7 @@ image::Stage to_stage(const nb::tuple& fields) {
 /// The pictures of an array of four axes.
 std::vector<Array> pictures_of(const Array& batch) {
   std::vector<Array> pictures;
+  pictures.reserve(static_cast<size_t>(batch.shape(0)));
   for (int64_t k = 0; k < batch.shape(0); ++k) pictures.push_back(batch.at(k));
   return pictures;
 }

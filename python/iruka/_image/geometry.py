@@ -225,8 +225,8 @@ def remap(
     picture, map_y, map_x, filter: str = "linear", *, mode: str = "constant", value=0, layout: str = "HWC"
 ) -> ndarray:
     """The value at (y, x) is that of the picture at (map_y[y, x], map_x[y, x]), two float32 arrays of the result's
-    height and width. filter, mode, value: as for warp_affine. NaN is a place before the first pixel. Raises TypeError for
-    maps of another dtype, ShapeError (a ValueError) for maps of unequal shapes."""
+    height and width. filter, mode, value: as for warp_affine. NaN is a place before the first pixel. Raises TypeError
+    for maps of another dtype, ShapeError (a ValueError) for maps of unequal shapes."""
     return _geometry.remap(picture, map_y, map_x, (filter, mode, numbers_of(value)), layout)
 
 

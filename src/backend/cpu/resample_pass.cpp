@@ -140,6 +140,8 @@ void ResamplePass::choose_steps() {
     made.scale = spread(step.scale);
     steps_.push_back(made);
   }
+  // The result is rounded anyway.
+  if (!steps_.empty() && steps_.back().rounds && steps_.back().sample == result_) steps_.pop_back();
 }
 
 void ResamplePass::fill_outside() {
