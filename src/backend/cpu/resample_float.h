@@ -159,6 +159,23 @@ IRUKA_RESAMPLE_INLINE void select_wide(const int32_t* start, int64_t pixels, con
   if (x < pixels) __builtin_memcpy(result + x * kBytes, row + int64_t{start[x]} * kBytes, kBytes);
 }
 
+#if defined(__AVX512VBMI__)
+void select_by_groups(const SelectedBytes& bytes, const char* row, char* result) {
+  for (int64_t first = 0; first < bytes.count; first += 64) {
+    const char* const from = row + bytes.group_start[first / 64];
+    const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 64);
+    const __m512i made = _mm512_permutex2var_epi8(low, _mm512_loadu_si512(bytes.places + first), high);
+    if (bytes.count - first >= 64)
+      _mm512_storeu_si512(result + first, made);
+    else
+      _mm512_mask_storeu_epi8(result + first, (uint64_t{1} << (bytes.count - first)) - 1, made);
+  }
+}
+constexpr auto select_bytes = select_by_groups;
+#else
+constexpr decltype(ResampleLoops::select_bytes) select_bytes = nullptr;
+#endif
+
 void select_pixels(const int32_t* start, int64_t pixels, int bytes, const char* row, char* result) {
   switch (bytes) {
     case 1: return select_wide<1, 1>(start, pixels, row, result);

@@ -43,6 +43,13 @@ struct FloatColumns {
   int64_t groups = 0;
 };
 
+/// The bytes of an output row that is a selection of a row's pixels, 64 at a time.
+struct SelectedBytes {
+  int64_t count = 0;
+  const int32_t* group_start = nullptr;  ///< of each group
+  const uint8_t* places = nullptr;       ///< (groups, 64): in the 128 bytes from its start on
+};
+
 enum class Sample : uint8_t { uint8, uint16, float16, float32 };
 
 struct FinishStep {
@@ -96,6 +103,8 @@ struct ResampleLoops {
   void (*float_rows)(const float* const* rows, const float* weights, int taps, int64_t count, float* result);
   /// Copies pixels of `bytes` bytes.
   void (*select)(const int32_t* start, int64_t pixels, int bytes, const char* row, char* result);
+  /// The same by groups of bytes; null where there are none.
+  void (*select_bytes)(const SelectedBytes& bytes, const char* row, char* result);
   void (*places)(const WarpPlaces& places, int64_t pixels, float* y, float* x);
   void (*warp)(const WarpRow& row);
   void (*finish)(const Finish& finish, const void* from, int64_t count, void* to);

@@ -35,9 +35,9 @@ struct Vectors {
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ResampleLoops resample_loops{kGroup,     kWindow,       kHasWide,   kFloatWindow,  fixed_columns,
-                                   fixed_rows, float_columns, float_rows, select_pixels, warp_places,
-                                   warp,       finish,        split,      join};
+const ResampleLoops resample_loops{kGroup,      kWindow,       kHasWide,   kFloatWindow,  fixed_columns,
+                                   fixed_rows,  float_columns, float_rows, select_pixels, select_bytes,
+                                   warp_places, warp,          finish,     split,         join};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET

@@ -100,8 +100,10 @@ ResamplePass::ResamplePass(const Resampling& job)
   order_ = channels > 1 && has_pixels           ? Order::pixels
            : job.result_column == result_bytes_ ? Order::planes
                                                 : Order::scattered;
+  if (kind_ == Kind::select && !job.columns->is_run && rows() > kRowsAtOnce)
+    tables_ = column_tables(job.columns, job.channels * stage_bytes_, ColumnUse::select);
   if (kind_ == Kind::fixed || kind_ == Kind::real) {
-    tables_ = column_tables(job.columns, job.channels, kind_ == Kind::fixed);
+    tables_ = column_tables(job.columns, job.channels, kind_ == Kind::fixed ? ColumnUse::fixed : ColumnUse::real);
     fixed_ = tables_->fixed;
     real_ = tables_->real;
     fixed_.rounds = real_.rounds = job.rounds_columns;
@@ -250,7 +252,7 @@ void ResamplePass::run_selection(Workspace& space, int64_t y) const {
   const int64_t row = job_.rows->start[static_cast<size_t>(y)], bytes = columns.in * pixel;
   for (int64_t plane = 0; plane < job_.planes; ++plane) {
     const char* from = source_row(plane, row);
-    if (static_cast<const char*>(job_.source_end) - from < bytes + kVector) {
+    if (static_cast<const char*>(job_.source_end) - from < bytes + kRowRoom) {
       std::memcpy(space.sources, from, static_cast<size_t>(bytes));
       from = space.sources;
     }
@@ -259,6 +261,8 @@ void ResamplePass::run_selection(Workspace& space, int64_t y) const {
     const int32_t* const start = columns.start.data() + columns.first;
     if (columns.is_run)
       std::memcpy(to + columns.first * pixel, from + int64_t{*start} * pixel, static_cast<size_t>(pixels * pixel));
+    else if (tables_ && tables_->selected.count > 0)
+      loops_.select_bytes(tables_->selected, from, to + columns.first * pixel);
     else
       loops_.select(start, pixels, pixel, from, to + columns.first * pixel);
   }

@@ -45,13 +45,17 @@ const ResampleLoops& resample_loops() {
   return baseline::resample_loops;
 }
 
-ColumnTables::ColumnTables(std::shared_ptr<const AxisMap> map, int64_t channels, bool is_fixed,
+ColumnTables::ColumnTables(std::shared_ptr<const AxisMap> map, int64_t channels, ColumnUse use,
                            const ResampleLoops& loops)
     : map_(std::move(map)) {
   const AxisMap& axis = *map_;
   const int64_t pixels = axis.end - axis.first;
   const int32_t* const start = axis.start.data() + axis.first;
-  if (is_fixed) {
+  if (use == ColumnUse::select) {
+    if (loops.select_bytes && pixels * channels <= kMostElements) make_selected(channels);
+    return;
+  }
+  if (use == ColumnUse::fixed) {
     fixed = {.pixels = pixels,
              .channels = static_cast<int>(channels),
              .pairs = axis.even_taps() / 2,
@@ -130,12 +134,29 @@ void ColumnTables::make_float_groups(int64_t window) {
   real.groups = groups;
 }
 
+void ColumnTables::make_selected(int64_t pixel_bytes) {
+  constexpr int64_t kSize = 64;
+  const int32_t* const start = map_->start.data() + map_->first;
+  const int64_t bytes = (map_->end - map_->first) * pixel_bytes, groups = (bytes + kSize - 1) / kSize;
+  group_start_.assign(static_cast<size_t>(groups), 0);
+  places_.assign(static_cast<size_t>(groups * kSize), 0);
+  for (int64_t g = 0; g < groups; ++g) {
+    const Group group = group_at(start, pixel_bytes, bytes, g * kSize, kSize);
+    if (group.span > 2 * kSize) return;
+    group_start_[static_cast<size_t>(g)] = static_cast<int32_t>(group.start);
+    for (int64_t o = group.begin; o < group.end; ++o)
+      places_[static_cast<size_t>(o)] =
+          static_cast<uint8_t>(start[o / pixel_bytes] * pixel_bytes + o % pixel_bytes - group.start);
+  }
+  selected = {.count = bytes, .group_start = group_start_.data(), .places = places_.data()};
+}
+
 std::shared_ptr<const ColumnTables> column_tables(const std::shared_ptr<const AxisMap>& map, int64_t channels,
-                                                  bool is_fixed) {
+                                                  ColumnUse use) {
   struct Entry {
     uint64_t map;
     int64_t channels;
-    bool is_fixed;
+    ColumnUse use;
     const ResampleLoops* loops;
     std::shared_ptr<const ColumnTables> tables;
   };
@@ -143,7 +164,7 @@ std::shared_ptr<const ColumnTables> column_tables(const std::shared_ptr<const Ax
   std::list<Entry>& entries = made_once([] { return std::list<Entry>(); });
   const ResampleLoops& loops = resample_loops();
   const auto is_wanted = [&](const Entry& entry) {
-    return entry.map == map->id && entry.channels == channels && entry.is_fixed == is_fixed && entry.loops == &loops;
+    return entry.map == map->id && entry.channels == channels && entry.use == use && entry.loops == &loops;
   };
   {
     const std::lock_guard lock(mutex);
@@ -153,9 +174,9 @@ std::shared_ptr<const ColumnTables> column_tables(const std::shared_ptr<const Ax
       return found->tables;
     }
   }
-  auto made = std::make_shared<const ColumnTables>(map, channels, is_fixed, loops);
+  auto made = std::make_shared<const ColumnTables>(map, channels, use, loops);
   const std::lock_guard lock(mutex);
-  entries.push_front({map->id, channels, is_fixed, &loops, made});
+  entries.push_front({map->id, channels, use, &loops, made});
   if (entries.size() > kMostTables) entries.pop_back();
   return made;
 }
