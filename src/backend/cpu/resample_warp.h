@@ -102,11 +102,12 @@ IRUKA_RESAMPLE_INLINE float part_above(float place, int32_t lower) {
   return place - static_cast<float>(lower);
 }
 
-template <int kTaps, class Weight>
+/// `is_inner`: no place is negative or far away.
+template <int kTaps, bool is_inner = false, class Weight>
 IRUKA_RESAMPLE_INLINE void find_taps(const float* places, int64_t count, Taps<kTaps, Weight>& taps) {
   for (int64_t i = 0; i < count; ++i) {
-    const int32_t lower = integer_below(places[i]);
-    const float rest = part_above(places[i], lower);
+    const int32_t lower = is_inner ? static_cast<int32_t>(places[i]) : integer_below(places[i]);
+    const float rest = is_inner ? places[i] - static_cast<float>(lower) : part_above(places[i], lower);
     float weights[kTaps];
     if constexpr (kTaps == 4) {
       cubic_weights(rest, weights);
@@ -134,6 +135,70 @@ struct Inside {
   alignas(64) int32_t is_outside[kWarpBlock];  ///< all neighbours are beyond the picture
   bool are_all, are_none;
 };
+
+/// Ranges of places all of whose neighbours are known to be within the picture. Most blocks are told by these alone.
+class InnerRange {
+ public:
+  /// `reach`: bytes that are read of each row.
+  template <int kTaps>
+  static InnerRange of(const WarpRow& job, int64_t pixel_bytes, int64_t reach) {
+    constexpr int32_t kMost = 1 << 24;  // whose numbers are exact in float32
+    InnerRange made;
+    made.line_ = static_cast<int32_t>(job.row_bytes);
+    made.pixel_ = static_cast<int32_t>(pixel_bytes);
+    const int64_t line = job.row_bytes < 0 ? -job.row_bytes : job.row_bytes;
+    if (job.height < kTaps || job.width < kTaps || job.height > kMost || job.width > kMost) return made;
+    if (line * job.height >= INT32_MAX || line < reach) return made;
+    const float first = kTaps == 4 ? 1.0F : 0.0F, behind = kTaps == 1 ? 0.75F : kTaps == 2 ? 1.0F : 2.0F;
+    made.low_y_ = made.low_x_ = first;
+    made.end_y_ = static_cast<float>(job.height) - behind;
+    made.end_x_ = static_cast<float>(job.width) - behind;
+    // Loads at the end of the last row in memory may reach too far.
+    (job.row_bytes < 0 ? made.low_y_ : made.end_y_) += job.row_bytes < 0 ? 1.0F : -1.0F;
+    made.is_constant_ = job.border == WarpRow::Border::constant;
+    made.height_ = static_cast<float>(job.height) + 2;
+    made.width_ = static_cast<float>(job.width) + 2;
+    return made;
+  }
+  bool has(const float* y, const float* x, int64_t count) const {
+    return are_all(count, [&](int64_t i) __attribute__((always_inline)) {
+      const FloatVector down = Floats::load(y + i), across = Floats::load(x + i);
+      return (down >= low_y_) & (down < end_y_) & (across >= low_x_) & (across < end_x_);
+    });
+  }
+  /// Whether all neighbours are constants, since all places lie beyond the same side.
+  bool is_far(const float* y, const float* x, int64_t count) const {
+    return is_constant_ && (are_below(y, -4.0F, count) || are_below(x, -4.0F, count) || are_above(y, height_, count) ||
+                            are_above(x, width_, count));
+  }
+  void find_offsets(const int32_t* y, const int32_t* x, int64_t count, Inside& inside) const {
+    for (int64_t i = 0; i < count; ++i) inside.offset[i] = y[i] * line_ + x[i] * pixel_;
+    inside.are_all = true;
+    inside.are_none = false;
+  }
+
+ private:
+  /// Of whole blocks; false for others.
+  template <class Test>
+  static IRUKA_RESAMPLE_INLINE bool are_all(int64_t count, Test&& test) {
+    if (count != kWarpBlock) return false;
+    IntVector all = test(0);
+    for (int64_t i = kWide; i < kWarpBlock; i += kWide) all &= test(i);
+    return __builtin_reduce_and(all) != 0;
+  }
+  static bool are_below(const float* places, float limit, int64_t count) {
+    return are_all(count, [&](int64_t i) __attribute__((always_inline)) { return Floats::load(places + i) < limit; });
+  }
+  static bool are_above(const float* places, float limit, int64_t count) {
+    return are_all(count, [&](int64_t i) __attribute__((always_inline)) { return Floats::load(places + i) > limit; });
+  }
+
+  float low_y_ = 1, end_y_ = 0, low_x_ = 1, end_x_ = 0;  // none
+  float height_ = 0, width_ = 0;
+  int32_t line_ = 0, pixel_ = 0;
+  bool is_constant_ = false;
+};
+
 /// `reach`: bytes that are read of each row.
 template <int kTaps>
 IRUKA_RESAMPLE_INLINE void find_inside(const WarpRow& job, const int32_t* y, const int32_t* x, int64_t count,
@@ -375,6 +440,14 @@ IRUKA_RESAMPLE_INLINE void copy_pixel(const void* from, int channels, T* to) {
   __builtin_memcpy(to, from, static_cast<size_t>(kChannels > 0 ? kChannels : channels) * sizeof(T));
 }
 
+template <int kCount, class T>
+IRUKA_RESAMPLE_INLINE void fill_pixels(const void* from, int64_t pixels, T* to) {
+  T pixel[kCount];
+  __builtin_memcpy(pixel, from, sizeof pixel);
+  for (int64_t i = 0; i < pixels; ++i)
+    for (int c = 0; c < kCount; ++c) to[i * kCount + c] = pixel[c];
+}
+
 /// kChannels is 0 for more than four.
 template <int kTaps, int kChannels>
 void warp_fixed(const WarpRow& job) {
@@ -382,12 +455,22 @@ void warp_fixed(const WarpRow& job) {
   constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
   Taps<kTaps, int32_t> y, x;
   Inside inside;
+  const InnerRange inner = InnerRange::of<kTaps>(job, job.channels, kReach);
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
-    find_taps(job.y + begin, count, y);
-    find_taps(job.x + begin, count, x);
-    find_inside<kTaps>(job, y.first, x.first, count, job.channels, kReach, inside);
     auto* const to = static_cast<uint8_t*>(job.result) + begin * job.channels;
+    if (kChannels > 0 && inner.has(job.y + begin, job.x + begin, count)) {
+      find_taps<kTaps, true>(job.y + begin, count, y);
+      find_taps<kTaps, true>(job.x + begin, count, x);
+      inner.find_offsets(y.first, x.first, count, inside);
+    } else if (kChannels > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
+      fill_pixels<kKnown>(job.outside, count, to);
+      continue;
+    } else {
+      find_taps(job.y + begin, count, y);
+      find_taps(job.x + begin, count, x);
+      find_inside<kTaps>(job, y.first, x.first, count, job.channels, kReach, inside);
+    }
     int64_t i = 0;
     if (kChannels > 0 && inside.are_all) {
       if constexpr (kHasWarpVectors && kChannels == 1)
@@ -414,13 +497,23 @@ void warp_floats(const WarpRow& job) {
   constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
   Taps<kTaps, float> y, x;
   Inside inside;
+  const int64_t pixel = job.channels * kBytes, reach = kTaps * pixel + 4;  // of four lanes, one may be unused
+  const InnerRange inner = InnerRange::of<kTaps>(job, pixel, reach);
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
-    find_taps(job.y + begin, count, y);
-    find_taps(job.x + begin, count, x);
-    const int64_t pixel = job.channels * kBytes, reach = kTaps * pixel + 4;  // of four lanes, one may be unused
-    find_inside<kTaps>(job, y.first, x.first, count, pixel, reach, inside);
     auto* const to = static_cast<float*>(job.result) + begin * job.channels;
+    if (kChannels > 0 && inner.has(job.y + begin, job.x + begin, count)) {
+      find_taps<kTaps, true>(job.y + begin, count, y);
+      find_taps<kTaps, true>(job.x + begin, count, x);
+      inner.find_offsets(y.first, x.first, count, inside);
+    } else if (kChannels > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
+      fill_pixels<kKnown>(job.outside, count, to);
+      continue;
+    } else {
+      find_taps(job.y + begin, count, y);
+      find_taps(job.x + begin, count, x);
+      find_inside<kTaps>(job, y.first, x.first, count, pixel, reach, inside);
+    }
     int64_t i = 0;
     if (kChannels > 0 && inside.are_all) {
       if constexpr (kHasWarpVectors && kChannels == 1 && kSample == Sample::float32)
@@ -471,20 +564,39 @@ IRUKA_RESAMPLE_INLINE int32_t nearest_place(float place) {
   return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
 }
 
+/// The same for a place that is not negative nor far away.
+IRUKA_RESAMPLE_INLINE int32_t nearest_inner_place(float place) {
+  const auto lower = static_cast<int32_t>(place);
+  const float rest = place - static_cast<float>(lower);
+  return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
+}
+
 /// kWide bytes are read and written of each pixel within the picture.
 template <int kBytes, int kWide>
 IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
   const int bytes = kBytes > 0 ? kBytes : any_bytes;
   int32_t y[kWarpBlock], x[kWarpBlock];
   Inside inside;
+  const InnerRange inner = InnerRange::of<1>(job, bytes, kWide > 0 ? kWide : bytes);
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
-    for (int64_t i = 0; i < count; ++i) {
-      y[i] = nearest_place(job.y[begin + i]);
-      x[i] = nearest_place(job.x[begin + i]);
-    }
-    find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
     auto* const to = static_cast<char*>(job.result) + begin * bytes;
+    if (kBytes > 0 && inner.has(job.y + begin, job.x + begin, count)) {
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = nearest_inner_place(job.y[begin + i]);
+        x[i] = nearest_inner_place(job.x[begin + i]);
+      }
+      inner.find_offsets(y, x, count, inside);
+    } else if (kBytes > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
+      fill_pixels<kBytes == 0 ? 1 : kBytes>(job.outside, count, to);
+      continue;
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = nearest_place(job.y[begin + i]);
+        x[i] = nearest_place(job.x[begin + i]);
+      }
+      find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
+    }
     int64_t i = 0;
     if (kBytes > 0 && inside.are_all)
       for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, job.source + inside.offset[i], kWide);
