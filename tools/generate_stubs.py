@@ -36,9 +36,11 @@ def write_core(target: pathlib.Path) -> None:
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", *options], check=True)
     text = target.read_text()
     text = text.replace(") -> object:", ") -> Any:")  # a function of which C++ says "some object"
-    submodules = "from iruka._core import (\n    _image as _image,\n    _nn as _nn,\n    _random as _random\n)\n"
+    names = ("_geometry", "_image", "_nn", "_random")
+    imports = ",\n".join(f"    {name} as {name}" for name in names)
+    submodules = f"from iruka._core import (\n{imports}\n)\n"
     assert submodules in text
-    target.write_text(text.replace(submodules, "_image: Any\n_nn: Any\n_random: Any\n"))
+    target.write_text(text.replace(submodules, "".join(f"{name}: Any\n" for name in names)))
 
 
 def is_public(name: str) -> bool:

@@ -1,4 +1,5 @@
-"""Reading and writing pictures: JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM, in the CPU's memory.
+"""Pictures: reading and writing JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM, in the CPU's memory; geometry
+(resize, Chain and others), on every device.
 
 A picture is an array (height, width, channels) or, in grey, (height, width). Decoding has no device argument: the
 result is copied to the default device.
@@ -31,6 +32,34 @@ import numpy as _np
 
 from . import _core
 from ._core import ndarray
+from ._image.geometry import (
+    Chain as Chain,
+    apply as apply,
+    crop as crop,
+    flip as flip,
+    pad as pad,
+    pyramid as pyramid,
+    remap as remap,
+    resize as resize,
+    rotate as rotate,
+    transpose as transpose,
+    warp_affine as warp_affine,
+    warp_perspective as warp_perspective,
+)
+from ._image.stages import (
+    Cast as Cast,
+    Crop as Crop,
+    Flip as Flip,
+    Layout as Layout,
+    Normalize as Normalize,
+    Pad as Pad,
+    PyramidDown as PyramidDown,
+    Resize as Resize,
+    Rotate as Rotate,
+    Transpose as Transpose,
+    WarpAffine as WarpAffine,
+    WarpPerspective as WarpPerspective,
+)
 
 _codecs = _core._image
 

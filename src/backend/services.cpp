@@ -6,6 +6,7 @@
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/pooling.h"
+#include "backend/cpu/resampling.h"
 #include "backend/cpu/turning.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/cudnn.h"
@@ -19,6 +20,7 @@
 #include "core/narrow_casts.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
+#include "core/resampling.h"
 #include "core/turning.h"
 
 namespace iruka {
@@ -58,6 +60,9 @@ const Implementations<Convolutions> Convolutions::implementations{
 
 const Implementations<Poolings> Poolings::implementations{
     "pooling", {[](Device&) -> Poolings& { return cpu_backend::cpu_poolings(); }, nullptr}};
+
+const Implementations<Resamplings> Resamplings::implementations{
+    "resampling pictures", {[](Device&) -> Resamplings& { return cpu_backend::cpu_resamplings(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

@@ -1,0 +1,1 @@
+"""The inside of iruka.image: what is not a codec."""

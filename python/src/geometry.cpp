@@ -1,0 +1,250 @@
+// Geometry of pictures; iruka._image gives stages names and defaults.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "convert.h"
+#include "image/geometry/run.h"
+#include "interop.h"
+#include "iruka/device.h"
+#include "iruka/picture_geometry.h"
+
+namespace iruka::python {
+
+namespace {
+
+template <class T>
+using Names = std::initializer_list<std::pair<std::string_view, T>>;
+
+/// The value of a name. Raises ValueError that lists all names.
+template <class T>
+T chosen(nb::handle object, const char* what, Names<T> names) {
+  const std::string given = to_text(object, what);
+  std::string list;
+  for (const auto& [name, value] : names) {
+    if (given == name) return value;
+    list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw ValueError(std::string(what) + " must be one of " + list + ", not '" + given + "'");
+}
+
+image::Layout to_layout(nb::handle object) {
+  return chosen<image::Layout>(object, "layout", {{"HWC", image::Layout::hwc}, {"CHW", image::Layout::chw}});
+}
+image::Filter to_filter(nb::handle object) {
+  using image::Filter;
+  return chosen<Filter>(object, "filter",
+                        {{"nearest", Filter::nearest},
+                         {"linear", Filter::linear},
+                         {"triangular", Filter::triangular},
+                         {"area", Filter::area},
+                         {"cubic", Filter::cubic},
+                         {"lanczos3", Filter::lanczos3},
+                         {"lanczos4", Filter::lanczos4},
+                         {"gaussian", Filter::gaussian}});
+}
+image::Border to_border(nb::handle object) {
+  using image::Border;
+  return chosen<Border>(object, "mode",
+                        {{"constant", Border::constant},
+                         {"edge", Border::edge},
+                         {"reflect", Border::reflect},
+                         {"symmetric", Border::symmetric},
+                         {"wrap", Border::wrap}});
+}
+std::vector<double> to_numbers(nb::handle object, const char* what) {
+  std::vector<double> numbers;
+  if (!PySequence_Check(object.ptr()) && !PyObject_HasAttrString(object.ptr(), "__len__"))
+    return {to_double(object, what)};
+  for (nb::handle number : object) numbers.push_back(to_double(number, what));
+  return numbers;
+}
+
+/// Stages as iruka._image passes them: a tuple of the name and all fields.
+image::Stage resize_stage(const nb::tuple& fields) {
+  image::Resize stage{.height = to_int64(fields[1], "height"), .width = to_int64(fields[2], "width")};
+  stage.filter = to_filter(fields[3]);
+  stage.fit = chosen<image::Fit>(fields[4], "fit",
+                                 {{"stretch", image::Fit::stretch},
+                                  {"not_larger", image::Fit::not_larger},
+                                  {"not_smaller", image::Fit::not_smaller}});
+  if (!fields[5].is_none()) stage.antialias = nb::cast<bool>(nb::bool_(nb::handle(fields[5])));
+  stage.convention = chosen<image::Convention>(
+      fields[6], "convention", {{"pillow", image::Convention::pillow}, {"opencv", image::Convention::opencv}});
+  if (!fields[7].is_none()) {
+    const std::vector<double> roi = to_numbers(fields[7], "roi");
+    if (roi.size() != 4)
+      throw ValueError("resize: roi must be (y, x, height, width), not " + std::to_string(roi.size()) + " numbers");
+    stage.roi = {roi[0], roi[1], roi[2], roi[3]};
+  }
+  return stage;
+}
+image::Stage crop_stage(const nb::tuple& fields) {
+  image::Crop stage{.height = to_int64(fields[1], "height"), .width = to_int64(fields[2], "width")};
+  if (!fields[3].is_none()) stage.y = to_int64(fields[3], "y");
+  if (!fields[4].is_none()) stage.x = to_int64(fields[4], "x");
+  return stage;
+}
+image::Stage pad_stage(const nb::tuple& fields) {
+  return image::Pad{.top = to_int64(fields[1], "top"),
+                    .bottom = to_int64(fields[2], "bottom"),
+                    .left = to_int64(fields[3], "left"),
+                    .right = to_int64(fields[4], "right"),
+                    .border = to_border(fields[5]),
+                    .value = to_numbers(fields[6], "value")};
+}
+image::Stage warp_stage(const nb::tuple& fields) {
+  image::Warp stage{.height = to_int64(fields[1], "height"), .width = to_int64(fields[2], "width")};
+  const std::vector<double> matrix = to_numbers(fields[3], "matrix");
+  if (matrix.size() != stage.matrix.size()) throw ValueError("warp: a matrix of the wrong size");
+  std::copy(matrix.begin(), matrix.end(), stage.matrix.begin());
+  stage.filter = to_filter(fields[4]);
+  stage.border = to_border(fields[5]);
+  stage.value = to_numbers(fields[6], "value");
+  return stage;
+}
+
+image::Stage rotate_stage(const nb::tuple& fields) {
+  return image::Rotate{.degrees = to_double(fields[1], "angle"),
+                       .expands = nb::cast<bool>(nb::bool_(nb::handle(fields[2]))),
+                       .filter = to_filter(fields[3]),
+                       .border = to_border(fields[4]),
+                       .value = to_numbers(fields[5], "value")};
+}
+
+image::Stage to_stage(const nb::tuple& fields) {
+  const auto is_set = [&](size_t k) { return nb::cast<bool>(nb::bool_(nb::handle(fields[k]))); };
+  const std::string kind = nb::cast<std::string>(fields[0]);
+  if (kind == "resize") return resize_stage(fields);
+  if (kind == "crop") return crop_stage(fields);
+  if (kind == "pad") return pad_stage(fields);
+  if (kind == "flip") return image::Flip{.horizontal = is_set(1), .vertical = is_set(2)};
+  if (kind == "transpose") return image::Transpose{};
+  if (kind == "normalize")
+    return image::Normalize{.mean = to_numbers(fields[1], "mean"), .deviation = to_numbers(fields[2], "std")};
+  if (kind == "cast") return image::Cast{to_dtype(fields[1])};
+  if (kind == "layout") return image::ToLayout{to_layout(fields[1])};
+  if (kind == "pyramid_down") return image::PyramidDown{};
+  if (kind == "rotate") return rotate_stage(fields);
+  return warp_stage(fields);
+}
+
+/// The pictures of an array of four axes.
+std::vector<Array> pictures_of(const Array& batch) {
+  std::vector<Array> pictures;
+  pictures.reserve(static_cast<size_t>(batch.shape(0)));
+  for (int64_t k = 0; k < batch.shape(0); ++k) pictures.push_back(batch.at(k));
+  return pictures;
+}
+std::optional<Array> output_of(nb::handle out) {
+  std::optional<Array> output = given_output(out);
+  if (!output && !out.is_none()) throw TypeError("out must be an array, not " + describe(out.type()));
+  return output;
+}
+Array array_like(nb::handle object) {
+  if (!is_array_like(object.ptr())) throw TypeError("a picture is an array, not " + describe(object.type()));
+  return as_array(object);
+}
+bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+/// Arrays to fill for `count` pictures: those of a list, or the parts of one array; none for None.
+std::vector<Array> outputs_of(nb::handle out, size_t count) {
+  std::vector<Array> outs;
+  if (out.is_none()) return outs;
+  if (is_list(out)) {
+    for (nb::handle each : out) outs.push_back(output_of(each).value_or(Array()));
+    return outs;
+  }
+  const Array batch = *output_of(out);
+  if (batch.ndim() < 1 || batch.shape(0) != static_cast<int64_t>(count))
+    throw ShapeError("out must have " + std::to_string(count) + " pictures along its first axis, not shape " +
+                     to_string(batch.shape()));
+  return pictures_of(batch);
+}
+
+nb::object apply_to_list(const std::vector<image::Chain>& chains, nb::handle list, nb::handle out) {
+  std::vector<Array> pictures;
+  for (nb::handle each : list) pictures.push_back(array_like(each));
+  const std::vector<Array> outs = outputs_of(out, pictures.size());
+  std::vector<Array> results = without_gil([&] { return image::apply_chains(chains, pictures, outs); });
+  if (!out.is_none()) return nb::borrow(out);
+  nb::list made;
+  for (Array& result : results) made.append(to_python(std::move(result)));
+  return made;
+}
+
+/// A batch in one array, whose results are in one array.
+nb::object apply_to_batch(const std::vector<image::Chain>& chains, const Array& batch, nb::handle out) {
+  const std::vector<Array> pictures = pictures_of(batch);
+  if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(batch.shape()) + " has no pictures");
+  std::vector<Array> outs = outputs_of(out, pictures.size());
+  Array made;
+  without_gil([&] {
+    if (outs.empty()) {
+      const auto [shape, dtype] = chains.front().result(pictures.front().shape(), pictures.front().dtype());
+      Dims all{batch.shape(0)};
+      for (const int64_t extent : shape) all.push_back(extent);
+      made = Array::empty(all, dtype, batch.device());
+      outs = pictures_of(made);
+    }
+    return image::apply_chains(chains, pictures, outs);
+  });
+  return out.is_none() ? to_python(std::move(made)) : nb::borrow(out);
+}
+
+nb::object apply_chain(const image::Chain& chain, nb::handle picture, nb::handle out) {
+  if (is_list(picture)) return apply_to_list({chain}, picture, out);
+  const Array source = array_like(picture);
+  if (source.ndim() == 4) return apply_to_batch({chain}, source, out);
+  const std::optional<Array> target = output_of(out);
+  if (target) {
+    without_gil([&] { return chain.into(*target, source), 0; });
+    return nb::borrow(out);
+  }
+  return to_python(without_gil([&] { return chain(source); }));
+}
+
+/// options: (filter, mode, value)
+nb::object remap(nb::handle picture, nb::handle map_y, nb::handle map_x, const nb::tuple& options, nb::handle layout) {
+  const Array source = array_like(picture), y = array_like(map_y), x = array_like(map_x);
+  const image::Remap given{
+      .filter = to_filter(options[0]), .border = to_border(options[1]), .value = to_numbers(options[2], "value")};
+  const image::Layout order = to_layout(layout);
+  return to_python(without_gil([&] { return image::remap(source, y, x, given, order); }));
+}
+
+std::vector<image::Chain> chains_of(const nb::list& list) {
+  std::vector<image::Chain> chains;
+  for (nb::handle each : list) chains.push_back(nb::cast<const image::Chain&>(each));
+  return chains;
+}
+
+}  // namespace
+
+void bind_geometry(nb::module_& parent) {
+  nb::module_ module = parent.def_submodule("_geometry", "Chains of picture operations.");
+  nb::class_<image::Chain>(module, "Chain")
+      .def("__call__", &apply_chain, nb::arg("picture"), nb::arg("out").none())
+      .def("result",
+           [](const image::Chain& chain, nb::handle shape, nb::handle dtype) {
+             const auto [made, type] = chain.result(to_dims(shape, "shape"), to_dtype(dtype));
+             return nb::make_tuple(from_dims(made), dtype_object(type));
+           })
+      .def("passes", [](const image::Chain& chain, nb::handle shape, nb::handle dtype) {
+        return chain.passes(to_dims(shape, "shape"), to_dtype(dtype));
+      });
+  module.def("chain", [](const nb::list& stages, nb::handle layout) {
+    std::vector<image::Stage> made;
+    for (nb::handle stage : stages) made.push_back(to_stage(nb::cast<nb::tuple>(stage)));
+    return image::Chain(std::move(made), to_layout(layout));
+  });
+  module.def(
+      "apply",
+      [](const nb::list& chains, const nb::list& pictures, nb::handle out) {
+        return apply_to_list(chains_of(chains), pictures, out);
+      },
+      nb::arg("chains"), nb::arg("pictures"), nb::arg("out").none());
+  module.def("remap", &remap);
+  module.def("prefer_kernels", &image::prefer_kernels);
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,126 @@
+// What the loops of resampling work on. Rows are dense; a loop over rows takes up to kRowsAtOnce that share columns.
+#pragma once
+
+#include <cstdint>
+
+namespace iruka::cpu_backend {
+
+inline constexpr int kRowsAtOnce = 4;
+/// Rows have room for so many bytes behind their end, which loops may read and overwrite.
+inline constexpr int64_t kRowRoom = 256;
+/// Bits of the fraction of rows between the two sums of a uint8 picture.
+inline constexpr int kRowBits = 6;
+
+/// The columns of an output row by integer weights.
+struct FixedColumns {
+  int64_t pixels = 0;
+  int channels = 1, pairs = 1;       ///< pairs of taps; the weights behind the last tap are 0
+  const int32_t* start = nullptr;    ///< of each pixel
+  const int16_t* weights = nullptr;  ///< (pixels, 2 * pairs)
+  bool rounds = false;               ///< whether sums are rounded to the values of uint8
+  /// Where the bytes for a group of neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
+  const int32_t* group_start = nullptr;  ///< of each group, in bytes
+  const uint8_t* places = nullptr;  ///< (groups, 4 * size of a group): of the two bytes of each pair in what was loaded
+  const int16_t* group_weights = nullptr;  ///< (groups, pairs, 2 * size of a group)
+  int64_t groups = 0;
+  bool is_wide = false;  ///< whether places lie within two loads
+};
+
+/// The columns of an output row in float32.
+struct FloatColumns {
+  int64_t pixels = 0;
+  int64_t channels = 1;
+  int taps = 1;
+  const int32_t* start = nullptr;
+  const int32_t* count = nullptr;
+  const float* weights = nullptr;  ///< (pixels, taps)
+  bool rounds = false;             ///< whether sums are rounded to the values of uint8
+  /// Where the inputs of a tap of 16 neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
+  const int32_t* group_start = nullptr;   ///< of each group, in elements
+  const int32_t* places = nullptr;        ///< (groups, 16): of the first tap in what was loaded
+  const uint16_t* group_masks = nullptr;  ///< (groups, taps): which outputs have that tap
+  const float* group_weights = nullptr;   ///< (groups, taps, 16)
+  int64_t groups = 0;
+};
+
+/// The bytes of an output row that is a selection of a row's pixels, 64 at a time.
+struct SelectedBytes {
+  int64_t count = 0;
+  const int32_t* group_start = nullptr;  ///< of each group
+  const uint8_t* places = nullptr;       ///< (groups, 64): in the 128 bytes from its start on
+};
+
+enum class Sample : uint8_t { uint8, uint16, float16, float32 };
+
+struct FinishStep {
+  bool rounds = false;
+  Sample sample = Sample::float32;  ///< to which it rounds
+  const float* mean = nullptr;      ///< `period` numbers
+  const float* scale = nullptr;
+};
+/// What is done to a row of results. Elements i and i + period have the same constants.
+struct Finish {
+  Sample from = Sample::uint8, to = Sample::uint8;
+  const FinishStep* steps = nullptr;
+  int step_count = 0;
+  int64_t period = 16;  ///< a multiple of 16
+};
+
+/// Pixels of a picture at places of its plane.
+struct WarpRow {
+  enum class Filter : uint8_t { nearest, linear, cubic };
+  enum class Border : uint8_t { constant, edge, reflect, symmetric, wrap };
+  Filter filter = Filter::linear;
+  Border border = Border::constant;
+  Sample sample = Sample::uint8;
+  const char* source = nullptr;
+  const char* source_end = nullptr;
+  int64_t row_bytes = 0;
+  int32_t height = 0, width = 0;
+  int channels = 1;
+  const float* y = nullptr;  ///< of each pixel
+  const float* x = nullptr;
+  int64_t pixels = 0;
+  const void* outside = nullptr;  ///< a pixel of constants as in the result
+  void* result = nullptr;         ///< elements of the source for `nearest`, uint8 where the source is, else float32
+};
+/// Places along a row of a warp: (row + x * column), its first two numbers divided by the third.
+struct WarpPlaces {
+  float row[3] = {}, column[3] = {};
+  bool divides = false;
+  const int32_t* start = nullptr;  ///< x of each pixel
+};
+
+struct ResampleLoops {
+  int group = 0;          ///< outputs of a group of FixedColumns, 0 where there are none
+  int window = 0;         ///< bytes of a load for a group
+  bool has_wide = false;  ///< whether two loads will do
+  int float_window = 0;   ///< elements that are loaded for a group of FloatColumns, 0 where there are none
+  void (*fixed_columns)(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results, int count);
+  /// `taps` is even.
+  void (*fixed_rows)(const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, uint8_t* result);
+  void (*float_columns)(const FloatColumns& columns, const float* const* rows, float* const* results, int count);
+  void (*float_rows)(const float* const* rows, const float* weights, int taps, int64_t count, float* result);
+  /// Copies pixels of `bytes` bytes.
+  void (*select)(const int32_t* start, int64_t pixels, int bytes, const char* row, char* result);
+  /// The same by groups of bytes; null where there are none.
+  void (*select_bytes)(const SelectedBytes& bytes, const char* row, char* result);
+  void (*places)(const WarpPlaces& places, int64_t pixels, float* y, float* x);
+  void (*warp)(const WarpRow& row);
+  void (*finish)(const Finish& finish, const void* from, int64_t count, void* to);
+  /// (pixels, channels) becomes (channels, pixels) with `line` elements between its rows, and back.
+  void (*split)(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to);
+  void (*join)(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to);
+};
+
+namespace avx512 {
+extern const ResampleLoops resample_loops;
+}
+namespace avx2 {
+extern const ResampleLoops resample_loops;
+}
+namespace baseline {
+extern const ResampleLoops resample_loops;
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,5 @@
+// Resampling by AVX2. CMake compiles only this file for these instruction sets.
+#if defined(__x86_64__)
+#define IRUKA_RESAMPLE_TARGET avx2
+#include "backend/cpu/resample_lanes.h"
+#endif

@@ -1,0 +1,412 @@
+#include "backend/cpu/resample_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "backend/cpu/scratch.h"
+#include "core/thread_pool.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+constexpr int64_t kVector = 16;  ///< elements of a period of constants
+/// The block of outputs of a warp that is computed at once: its inputs lie close together, however the picture is
+/// turned.
+constexpr int64_t kWarpRows = 32, kWarpColumns = 64;
+
+Sample sample_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::uint8: return Sample::uint8;
+    case Dtype::uint16: return Sample::uint16;
+    case Dtype::float16: return Sample::float16;
+    default: return Sample::float32;
+  }
+}
+int64_t bytes_of(Sample sample) { return sample == Sample::uint8 ? 1 : sample == Sample::float32 ? 4 : 2; }
+
+int64_t with_room(int64_t bytes) { return (bytes + kRowRoom + 63) & ~int64_t{63}; }
+
+}  // namespace
+
+class ResamplePass::Workspace {
+ public:
+  explicit Workspace(const ResamplePass& pass);
+
+  int64_t line;        ///< bytes of a computed row
+  int64_t stage_line;  ///< bytes of a staged row of a plane
+  char* ring;          ///< (ring_rows_, planes) computed rows
+  char* sources;       ///< source rows that are converted, or have no room behind their end
+  int64_t source_line;
+  char* stage;                        ///< the rows of all planes
+  char* turned;                       ///< the same in the order of the result
+  char* finished;                     ///< a row that is then scattered
+  float* places;                      ///< of the pixels of a row: y, then x
+  std::vector<int64_t> tags;          ///< which row each place of the ring has
+  std::vector<const void*> pointers;  ///< to rows of the ring, for a sum
+  std::vector<FinishStep> steps;      ///< of a plane
+};
+
+ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
+  const Resampling& job = pass.job_;
+  const int64_t in = job.columns->in * job.channels, out = job.columns->out * job.all_channels();
+  const int64_t computed = pass.kind_ == Kind::fixed ? 2 : 4;
+  line = with_room(job.columns->out * job.channels * computed);
+  source_line = with_room(in * std::max(bytes_of(pass.source_), pass.kind_ == Kind::real ? 4 : int64_t{1}));
+  stage_line = with_room(job.columns->out * job.channels * pass.stage_bytes_);
+  const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
+  const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1),
+                turned_bytes = with_room(out * pass.stage_bytes_);
+  const int64_t finished_bytes = pass.order_ == Order::scattered ? with_room(out * pass.result_bytes_) : 0;
+  const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * kWarpColumns * 4) : 0;
+  ring = static_cast<char*>(scratch(
+      static_cast<size_t>(ring_bytes + source_bytes + stage_bytes + turned_bytes + finished_bytes + places_bytes)));
+  sources = ring + ring_bytes;
+  stage = sources + source_bytes;
+  turned = stage + stage_bytes;
+  finished = turned + turned_bytes;
+  places = reinterpret_cast<float*>(finished + finished_bytes);
+  tags.assign(static_cast<size_t>(pass.ring_rows_), -1);
+  pointers.resize(static_cast<size_t>(job.rows->even_taps()));
+}
+
+ResamplePass::Kind ResamplePass::kind_of(const Resampling& job) {
+  if (job.warp) return Kind::warp;
+  if (job.rows->selects && job.columns->selects) return Kind::select;
+  const bool has_integers = !job.rows->fixed.empty() && !job.columns->fixed.empty();
+  return job.dtype == Dtype::uint8 && has_integers ? Kind::fixed : Kind::real;
+}
+
+Sample ResamplePass::stage_of(const Resampling& job, Kind kind) {
+  const Sample source = sample_of(job.source_dtype);
+  const bool copies = kind == Kind::select || (kind == Kind::warp && job.warp->filter == Warping::Filter::nearest);
+  if (copies || (kind == Kind::warp && source == Sample::uint8)) return source;
+  return kind == Kind::fixed ? Sample::uint8 : Sample::float32;
+}
+
+ResamplePass::ResamplePass(const Resampling& job)
+    : job_(job),
+      loops_(resample_loops()),
+      kind_(kind_of(job)),
+      source_(sample_of(job.source_dtype)),
+      stage_(stage_of(job, kind_)),
+      result_(sample_of(job.result_dtype)),
+      stage_bytes_(bytes_of(stage_)),
+      result_bytes_(bytes_of(result_)) {
+  const int64_t channels = job.all_channels();
+  const bool has_pixels = job.result_channel == result_bytes_ && job.result_column == channels * result_bytes_;
+  order_ = channels > 1 && has_pixels           ? Order::pixels
+           : job.result_column == result_bytes_ ? Order::planes
+                                                : Order::scattered;
+  if (kind_ == Kind::select && !job.columns->is_run && rows() > kRowsAtOnce)
+    tables_ = column_tables(job.columns, job.channels * stage_bytes_, ColumnUse::select);
+  if (kind_ == Kind::fixed || kind_ == Kind::real) {
+    tables_ = column_tables(job.columns, job.channels, kind_ == Kind::fixed ? ColumnUse::fixed : ColumnUse::real);
+    fixed_ = tables_->fixed;
+    real_ = tables_->real;
+    fixed_.rounds = real_.rounds = job.rounds_columns;
+    ring_rows_ = std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce);
+  }
+  choose_steps();
+  fill_outside();
+  const bool keeps_order = (job.planes == 1) == (order_ == Order::pixels) || channels == 1;
+  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && kind_ != Kind::warp;
+}
+
+void ResamplePass::choose_steps() {
+  const int64_t channels = job_.all_channels();
+  const bool has_planes = order_ == Order::planes;
+  period_ = has_planes ? kVector : std::lcm(channels, kVector);
+  if (stage_ == Sample::float32 && job_.dtype != Dtype::float32)
+    steps_.push_back({.rounds = true, .sample = sample_of(job_.dtype)});
+  const auto numbers = static_cast<size_t>(has_planes ? channels * kVector : period_);
+  numbers_.resize(2 * numbers * job_.steps.size());
+  float* next = numbers_.data();
+  for (const PointStep& step : job_.steps) {
+    if (step.kind == PointStep::Kind::round) {
+      steps_.push_back({.rounds = true, .sample = sample_of(step.dtype)});
+      continue;
+    }
+    const auto spread = [&](const std::vector<float>& values) {
+      for (size_t k = 0; k < numbers; ++k) {
+        const size_t channel = has_planes ? k / kVector : k % static_cast<size_t>(channels);
+        next[k] = values[values.size() == 1 ? 0 : channel];
+      }
+      next += numbers;
+      return next - numbers;
+    };
+    FinishStep made;
+    made.mean = spread(step.mean);
+    made.scale = spread(step.scale);
+    steps_.push_back(made);
+  }
+  // The result is rounded anyway.
+  if (!steps_.empty() && steps_.back().rounds && steps_.back().sample == result_) steps_.pop_back();
+}
+
+void ResamplePass::fill_outside() {
+  const auto channels = static_cast<size_t>(job_.all_channels());
+  std::vector<float> values(channels + kVector);
+  for (size_t c = 0; c < channels; ++c) values[c] = job_.outside[job_.outside.size() == 1 ? 0 : c];
+  outside_.resize(channels * static_cast<size_t>(stage_bytes_));
+  loops_.finish({.from = Sample::float32, .to = stage_}, values.data(), static_cast<int64_t>(channels),
+                outside_.data());
+}
+
+int64_t ResamplePass::row_work() const {
+  const int64_t read = kind_ == Kind::select ? 0 : job_.columns->in * job_.rows->in / std::max<int64_t>(rows(), 1);
+  return (job_.columns->out + read) * job_.all_channels();
+}
+
+const char* ResamplePass::source_row(int64_t plane, int64_t row) const {
+  return static_cast<const char*>(job_.source) + plane * job_.plane_bytes + row * job_.row_bytes;
+}
+
+/// Computes up to kRowsAtOnce rows of all planes into their places of the ring.
+void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int count) const {
+  const int64_t in = job_.columns->in * job_.channels, bytes = in * bytes_of(source_);
+  const int64_t computed = kind_ == Kind::fixed ? 2 : 4, before = job_.columns->first * job_.channels * computed;
+  for (int64_t plane = 0; plane < job_.planes; ++plane) {
+    const void* rows[kRowsAtOnce];
+    void* results[kRowsAtOnce];
+    for (int k = 0; k < count; ++k) {
+      const char* from = source_row(plane, wanted[k]);
+      char* const own = space.sources + k * space.source_line;
+      if (kind_ == Kind::real && source_ != Sample::float32) {
+        loops_.finish({.from = source_, .to = Sample::float32}, from, in, own);
+        from = own;
+      } else if (static_cast<const char*>(job_.source_end) - from < bytes + kRowRoom) {
+        std::memcpy(own, from, static_cast<size_t>(bytes));
+        from = own;
+      }
+      rows[k] = from;
+      const int64_t place = wanted[k] % ring_rows_;
+      results[k] = space.ring + (place * job_.planes + plane) * space.line + before;
+      space.tags[static_cast<size_t>(place)] = wanted[k];
+    }
+    if (kind_ == Kind::fixed)
+      loops_.fixed_columns(fixed_, reinterpret_cast<const uint8_t* const*>(rows),
+                           reinterpret_cast<int16_t* const*>(results), count);
+    else
+      loops_.float_columns(real_, reinterpret_cast<const float* const*>(rows), reinterpret_cast<float* const*>(results),
+                           count);
+  }
+}
+
+/// Computes the rows that output row `y` needs and, to compute several at once, some of the outputs behind it.
+void ResamplePass::find_rows(Workspace& space, int64_t y, int64_t end, int64_t direction) const {
+  const AxisMap& axis = *job_.rows;
+  const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(row % ring_rows_)] == row; };
+  const auto start_of = [&](int64_t output) { return int64_t{axis.start[static_cast<size_t>(output)]}; };
+  const auto end_of = [&](int64_t output) { return start_of(output) + axis.count[static_cast<size_t>(output)]; };
+  int64_t wanted[kRowsAtOnce];
+  int count = 0;
+  for (int64_t row = start_of(y); row < end_of(y); ++row) {
+    if (has(row)) continue;
+    wanted[count++] = row;
+    if (count == kRowsAtOnce) compute_rows(space, wanted, std::exchange(count, 0));
+  }
+  if (count == 0) return;
+  const int64_t first = start_of(y);
+  for (int64_t later = y + direction; later != end && count < kRowsAtOnce; later += direction) {
+    if (start_of(later) < first || end_of(later) > first + ring_rows_) break;
+    for (int64_t row = start_of(later); row < end_of(later) && count < kRowsAtOnce; ++row) {
+      if (!has(row) && std::find(wanted, wanted + count, row) == wanted + count) wanted[count++] = row;
+    }
+  }
+  compute_rows(space, wanted, count);
+}
+
+/// The row of each plane as sums of rows of the ring, with constants where there are no columns.
+void ResamplePass::stage_row(Workspace& space, int64_t y) const {
+  const AxisMap& axis = *job_.rows;
+  const AxisMap& columns = *job_.columns;
+  const auto output = static_cast<size_t>(y);
+  const int64_t computed = kind_ == Kind::fixed ? 2 : 4, before = columns.first * job_.channels;
+  const int64_t elements = (columns.end - columns.first) * job_.channels;
+  const int count = axis.count[output], even = count + count % 2;
+  for (int64_t plane = 0; plane < job_.planes; ++plane) {
+    for (int k = 0; k < count; ++k) {
+      const int64_t place = (axis.start[output] + k) % ring_rows_;
+      space.pointers[static_cast<size_t>(k)] =
+          space.ring + (place * job_.planes + plane) * space.line + before * computed;
+    }
+    if (even > count) space.pointers[static_cast<size_t>(count)] = space.pointers[static_cast<size_t>(count - 1)];
+    char* const row = is_direct_ ? result_row(y) + plane * job_.result_channel : space.stage + plane * space.stage_line;
+    if (kind_ == Kind::fixed) {
+      loops_.fixed_rows(reinterpret_cast<const int16_t* const*>(space.pointers.data()),
+                        axis.fixed.data() + y * axis.even_taps(), even, elements,
+                        reinterpret_cast<uint8_t*>(row) + before);
+    } else {
+      loops_.float_rows(reinterpret_cast<const float* const*>(space.pointers.data()),
+                        axis.weights.data() + y * axis.taps, count, elements, reinterpret_cast<float*>(row) + before);
+    }
+  }
+}
+
+void ResamplePass::run_selection(Workspace& space, int64_t y) const {
+  const AxisMap& columns = *job_.columns;
+  const auto pixel = static_cast<int>(job_.channels * stage_bytes_);
+  const int64_t row = job_.rows->start[static_cast<size_t>(y)], bytes = columns.in * pixel;
+  for (int64_t plane = 0; plane < job_.planes; ++plane) {
+    const char* from = source_row(plane, row);
+    if (static_cast<const char*>(job_.source_end) - from < bytes + kRowRoom) {
+      std::memcpy(space.sources, from, static_cast<size_t>(bytes));
+      from = space.sources;
+    }
+    char* const to = is_direct_ ? result_row(y) + plane * job_.result_channel : space.stage + plane * space.stage_line;
+    const int64_t pixels = columns.end - columns.first;
+    const int32_t* const start = columns.start.data() + columns.first;
+    if (columns.is_run)
+      std::memcpy(to + columns.first * pixel, from + int64_t{*start} * pixel, static_cast<size_t>(pixels * pixel));
+    else if (tables_ && tables_->selected.count > 0)
+      loops_.select_bytes(tables_->selected, from, to + columns.first * pixel);
+    else
+      loops_.select(start, pixels, pixel, from, to + columns.first * pixel);
+  }
+}
+
+/// Some pixels from column `first` on of output row `y`, in the rows of all planes at `stage`.
+void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t first, int64_t pixels) const {
+  const Warping& warp = *job_.warp;
+  const int64_t row = job_.rows->start[static_cast<size_t>(y)];
+  const int32_t* const start = job_.columns->start.data() + first;
+  float *const places_y = space.places, *const places_x = places_y + kWarpColumns;
+  if (warp.map_x) {
+    for (int64_t x = 0; x < pixels; ++x) {
+      places_y[x] = warp.map_y[row * warp.map_line + start[x]];
+      places_x[x] = warp.map_x[row * warp.map_line + start[x]];
+    }
+  } else {
+    WarpPlaces places{.divides = warp.divides, .start = start};
+    std::copy_n(warp.rows.data() + 3 * row, 3, places.row);
+    std::copy_n(warp.column, 3, places.column);
+    loops_.places(places, pixels, places_y, places_x);
+  }
+  const int64_t pixel = job_.channels * stage_bytes_;
+  for (int64_t plane = 0; plane < job_.planes; ++plane) {
+    loops_.warp({.filter = static_cast<WarpRow::Filter>(warp.filter),
+                 .border = static_cast<WarpRow::Border>(warp.border),
+                 .sample = source_,
+                 .source = source_row(plane, 0),
+                 .source_end = static_cast<const char*>(job_.source_end),
+                 .row_bytes = job_.row_bytes,
+                 .height = static_cast<int32_t>(warp.height),
+                 .width = static_cast<int32_t>(warp.width),
+                 .channels = static_cast<int>(job_.channels),
+                 .y = places_y,
+                 .x = places_x,
+                 .pixels = pixels,
+                 .outside = outside_.data() + plane * pixel,
+                 .result = stage + plane * space.stage_line + first * pixel});
+  }
+}
+
+void ResamplePass::run_warps(Workspace& space, int64_t begin, int64_t end) const {
+  const AxisMap& columns = *job_.columns;
+  char* const stage = space.stage;
+  for (int64_t first = begin; first < end && !should_stop(); first += kWarpRows) {
+    const int64_t last = std::min(first + kWarpRows, end);
+    const auto stage_of_row = [&](int64_t y) { return stage + (y - first) * job_.planes * space.stage_line; };
+    for (int64_t x = columns.first; x < columns.end; x += kWarpColumns) {
+      for (int64_t y = first; y < last; ++y) {
+        if (job_.rows->start[static_cast<size_t>(y)] != AxisMap::kOutside)
+          warp_block(space, y, stage_of_row(y), x, std::min(kWarpColumns, columns.end - x));
+      }
+    }
+    for (int64_t y = first; y < last; ++y) {
+      space.stage = stage_of_row(y);
+      const bool is_outside = job_.rows->start[static_cast<size_t>(y)] == AxisMap::kOutside;
+      put_outside(space.stage, space.stage_line, 0, is_outside ? columns.out : columns.first);
+      put_outside(space.stage, space.stage_line, is_outside ? columns.out : columns.end, columns.out);
+      finish_row(space, y);
+    }
+  }
+  space.stage = stage;
+}
+
+/// Changes the order of channels where the result has another one, and applies the steps.
+void ResamplePass::finish_row(Workspace& space, int64_t y) const {
+  const int64_t pixels = job_.columns->out, channels = job_.all_channels(), count = pixels * channels;
+  const auto itemsize = static_cast<int>(stage_bytes_);
+  const bool has_planes = order_ == Order::planes;
+  const char* from = space.stage;
+  int64_t line = space.stage_line;
+  if (job_.planes == 1 && has_planes && channels > 1) {
+    line = pixels * itemsize;
+    loops_.split(space.stage, pixels, channels, itemsize, pixels, space.turned);
+    from = space.turned;
+  } else if (job_.planes > 1 && !has_planes) {
+    loops_.join(space.stage, pixels, channels, itemsize, space.stage_line / itemsize, space.turned);
+    from = space.turned;
+  }
+  Finish finish{.from = stage_, .to = result_, .period = period_};
+  finish.step_count = static_cast<int>(steps_.size());
+  finish.steps = steps_.data();
+  if (!has_planes) {
+    char* const to = order_ == Order::scattered ? space.finished : result_row(y);
+    loops_.finish(finish, from, count, to);
+    if (order_ == Order::scattered) scatter(space.finished, y);
+    return;
+  }
+  std::vector<FinishStep>& steps = space.steps;
+  steps = steps_;
+  finish.steps = steps.data();
+  for (int64_t c = 0; c < channels; ++c) {
+    loops_.finish(finish, from + c * line, pixels, result_row(y) + c * job_.result_channel);
+    for (FinishStep& step : steps) {
+      if (step.rounds) continue;
+      step.mean += kVector;
+      step.scale += kVector;
+    }
+  }
+}
+
+void ResamplePass::scatter(const char* from, int64_t y) const {
+  const auto bytes = static_cast<size_t>(result_bytes_);
+  for (int64_t x = 0; x < job_.columns->out; ++x) {
+    for (int64_t c = 0; c < job_.all_channels(); ++c, from += bytes)
+      std::memcpy(result_row(y) + x * job_.result_column + c * job_.result_channel, from, bytes);
+  }
+}
+
+/// Constants of the rows of all planes at `stage`, from one column to another.
+void ResamplePass::put_outside(char* stage, int64_t plane_bytes, int64_t begin, int64_t end) const {
+  const auto pixel = static_cast<size_t>(job_.channels * stage_bytes_);
+  for (int64_t plane = 0; plane < job_.planes; ++plane) {
+    const char* const value = outside_.data() + static_cast<size_t>(plane) * pixel;
+    for (int64_t x = begin; x < end; ++x)
+      std::memcpy(stage + plane * plane_bytes + x * static_cast<int64_t>(pixel), value, pixel);
+  }
+}
+
+void ResamplePass::run(int64_t begin, int64_t end) const {
+  Workspace space(*this);
+  if (kind_ == Kind::warp) return run_warps(space, begin, end);
+  const AxisMap& columns = *job_.columns;
+  const auto start = [&](int64_t y) { return job_.rows->start[static_cast<size_t>(y)]; };
+  // In the order of the rows of the source, so that those in the ring serve several outputs.
+  const bool is_reversed = start(end - 1) < start(begin);
+  const int64_t direction = is_reversed ? -1 : 1, last = is_reversed ? begin - 1 : end;
+  for (int64_t y = is_reversed ? end - 1 : begin; y != last && !should_stop(); y += direction) {
+    char* const stage = is_direct_ ? result_row(y) : space.stage;
+    const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
+    if (start(y) == AxisMap::kOutside) {
+      put_outside(stage, plane_bytes, 0, columns.out);
+    } else {
+      if (kind_ == Kind::select) {
+        run_selection(space, y);
+      } else {
+        find_rows(space, y, last, direction);
+        stage_row(space, y);
+      }
+      put_outside(stage, plane_bytes, 0, columns.first);
+      put_outside(stage, plane_bytes, columns.end, columns.out);
+    }
+    if (!is_direct_) finish_row(space, y);
+  }
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,65 @@
+// One pass of resampling: what its rows need is prepared once, then strips of output rows are computed one by one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/cpu/resample_job.h"
+#include "backend/cpu/resample_tables.h"
+#include "core/resampling.h"
+
+namespace iruka::cpu_backend {
+
+class ResamplePass {
+ public:
+  /// `job` must live as long as the pass.
+  explicit ResamplePass(const Resampling& job);
+
+  int64_t rows() const { return job_.rows->out; }
+  /// Elements that are read or written for a row, about.
+  int64_t row_work() const;
+  /// Fills the rows of the result from `begin` to `end`. Stops early where should_stop() says so.
+  void run(int64_t begin, int64_t end) const;
+
+ private:
+  /// How rows are computed: each is a row of the source, a sum of integers, a sum of floats, or at places of a warp.
+  enum class Kind : uint8_t { select, fixed, real, warp };
+  static Kind kind_of(const Resampling& job);
+  static Sample stage_of(const Resampling& job, Kind kind);
+  /// How the result lies in memory: rows of pixels, rows of planes, or anything else.
+  enum class Order : uint8_t { pixels, planes, scattered };
+  /// The memory of a thread that computes a strip.
+  class Workspace;
+
+  void choose_steps();
+  void fill_outside();
+  const char* source_row(int64_t plane, int64_t row) const;
+  void compute_rows(Workspace& space, const int64_t* wanted, int count) const;
+  void find_rows(Workspace& space, int64_t y, int64_t end, int64_t direction) const;
+  void stage_row(Workspace& space, int64_t y) const;
+  void finish_row(Workspace& space, int64_t y) const;
+  void run_selection(Workspace& space, int64_t y) const;
+  void warp_block(Workspace& space, int64_t y, char* stage, int64_t first, int64_t pixels) const;
+  void run_warps(Workspace& space, int64_t begin, int64_t end) const;
+  void scatter(const char* from, int64_t y) const;
+  void put_outside(char* stage, int64_t plane_bytes, int64_t begin, int64_t end) const;
+  char* result_row(int64_t y) const { return static_cast<char*>(job_.result) + y * job_.result_row; }
+
+  const Resampling& job_;
+  const ResampleLoops& loops_;
+  Kind kind_;
+  Order order_;
+  std::shared_ptr<const ColumnTables> tables_;
+  FixedColumns fixed_;
+  FloatColumns real_;
+  Sample source_, stage_, result_;
+  int64_t stage_bytes_, result_bytes_;  ///< of an element
+  int64_t ring_rows_ = 0;               ///< computed rows that are kept
+  std::vector<char> outside_;           ///< a pixel of constants as staged
+  std::vector<float> numbers_;          ///< of the steps
+  std::vector<FinishStep> steps_;       ///< of a row of pixels, or of the first plane
+  int64_t period_ = 16;
+  bool is_direct_ = false;  ///< staged rows are the result
+};
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,31 @@
+"""Pictures on a GPU over a driver in software: kernels are compiled by NVRTC where it is installed, and compute nothing."""
+
+from fake_driver import needs_fake_driver, run
+
+pytestmark = needs_fake_driver
+
+
+def test_chains_compile_and_launch():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+chains = [
+    image.Chain([image.Resize((24, 20)), image.Crop((20, 20)), image.Flip(), image.Normalize((1, 2, 3), (4, 5, 6)),
+                 image.Layout("CHW"), image.Cast("float16")]),
+    image.Chain([image.Resize((9, 50), "lanczos3"), image.Pad(2, value=3)]),
+    image.Chain([image.Resize((9, 50), "nearest"), image.Transpose()]),
+    image.Chain([image.Rotate(30, filter="cubic", mode="reflect"), image.Normalize(2, 3)]),
+    image.Chain([image.WarpPerspective(np.eye(3) + 1e-3, (8, 9), "linear", mode="wrap"), image.Cast("uint16")]),
+    image.Chain([image.PyramidDown(), image.PyramidDown()]),
+]
+for dtype in ("uint8", "uint16", "float16", "float32"):
+    for chain in chains:
+        picture = iruka.zeros((30, 40, 3), dtype)
+        made = chain(picture)
+        assert made.device.id == 0 and (made.shape, made.dtype) == chain.result((30, 40, 3), dtype)
+maps = iruka.zeros((5, 6), "float32")
+assert image.remap(iruka.zeros((30, 40, 3), "uint8"), maps, maps).shape == (5, 6, 3)
+out = iruka.zeros((4, 3, 20, 20), "float16")
+assert chains[0](iruka.zeros((4, 30, 40, 3), "uint8"), out=out) is out
+raises(ValueError, lambda: chains[0](iruka.zeros((30, 40, 3), "uint8"), out=np.zeros((3, 20, 20), "float16")), "cuda:0", "cpu")
+""")
