@@ -167,6 +167,7 @@ void bind_index_methods(nb::class_<Array>& type);
 void bind_random(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_image(nb::module_& module);
+void bind_patch_matching(nb::module_& module);
 void bind_nn(nb::module_& module);
 void bind_perceptron(nb::module_& module);
 void bind_interop(nb::module_& module);

@@ -45,6 +45,7 @@ NB_MODULE(_core, module) {
   bind_random(module);
   bind_statistics(module);
   bind_image(module);
+  bind_patch_matching(module);
   bind_nn(module);
   bind_interop(module);
   bind_memory(module);
