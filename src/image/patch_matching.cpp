@@ -9,6 +9,7 @@
 
 #include "core/device.h"
 #include "image/patch_kernels.h"
+#include "image/patch_search.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/kernel.h"
@@ -115,6 +116,7 @@ NearestPatches nnf(const Array& a, const Array& b, const PatchOptions& options) 
   const Array mask = checked_mask(b, options);
   const Dtype dtype = common_dtype(a, b);
   const Array first = a.astype(dtype, false).contiguous(), second = b.astype(dtype, false).contiguous();
+  if (options.method == PatchMethod::patchmatch) return search_patches(first, second, mask, options);
   Dims shape{a.shape(0), a.shape(1)};
   if (options.k > 1) shape.push_back(options.k);
   Dims field_shape = shape;

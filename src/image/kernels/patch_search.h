@@ -1,0 +1,164 @@
+// Approximate nearest patches by random search and propagation: PatchMatch (Barnes, Shechtman, Finkelstein and Goldman,
+// ACM Transactions on Graphics 28(3), 2009).
+//
+// Neighbours hand on their candidates along segments of a row or a column, each of which is one element of a kernel. The
+// first pixel of a segment sees the state before the sweep, so that the result depends on no order of elements.
+#pragma once
+
+namespace iruka::image {
+
+/// What the host fills, in the order of PatchSearch::numbers in patch_search.cpp.
+struct SearchSizes {
+  int height, width, b_height, b_width;
+  int window_y, window_x;
+  int has_mask;
+};
+
+/// Random bits by their number alone: the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+IRUKA_INLINE unsigned long long random_bits(unsigned long long seed, unsigned long long number) {
+  unsigned long long z = seed + (number + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// A number of [low, high] from 32 random bits.
+IRUKA_INLINE int random_between(unsigned bits, int low, int high) {
+  return low + int(((unsigned long long)bits * (unsigned)(high - low + 1)) >> 32);
+}
+
+/// Pictures with their borders, channels last, and the candidates of each pixel. Sum is the type of distances.
+template <class T, class Sum, int kPatch, int kChannels, int kKept> struct PatchSearch {
+  SearchSizes sizes;
+  const T *a, *b;
+  const bool* mask;
+  const int* before;  ///< candidates before the sweep, as labels
+  int* labels;        ///< (pixels, kKept): numbers of pixels of b, nearest first; -1 where there is none
+  Sum* distances;
+  unsigned long long seed;
+
+  /// Ends where the sum is no longer less than `limit`, with a sum that is not less.
+  IRUKA_INLINE Sum distance(int y, int x, int b_y, int b_x, Sum limit) const {
+    const T* p = a + (ptrdiff_t(y) * (sizes.width + kPatch - 1) + x) * kChannels;
+    const T* q = b + (ptrdiff_t(b_y) * (sizes.b_width + kPatch - 1) + b_x) * kChannels;
+    Sum sum = 0;
+    for (int dy = 0; dy < kPatch; dy++) {
+      Sum row = 0;
+      if constexpr (Sum(0.5) == Sum(0)) {
+        for (int k = 0; k < kPatch * kChannels; k++) {
+          const Sum difference = Sum(p[k]) - Sum(q[k]);
+          row += difference * difference;
+        }
+      } else {
+        for (int dx = 0; dx < kPatch; dx++) {
+          Sum pixel = 0;
+          for (int c = 0; c < kChannels; c++) {
+            const Sum difference = Sum(p[dx * kChannels + c]) - Sum(q[dx * kChannels + c]);
+            pixel = fma(difference, difference, pixel);
+          }
+          row += pixel;
+        }
+      }
+      sum += row;
+      if (!(sum <= limit)) return sum;
+      p += (sizes.width + kPatch - 1) * kChannels;
+      q += (sizes.b_width + kPatch - 1) * kChannels;
+    }
+    return sum;
+  }
+
+  /// Puts pixel (b_y, b_x) of b among the candidates of pixel (y, x) if it is near enough.
+  IRUKA_INLINE void consider(int y, int x, int b_y, int b_x) {
+    if (b_y < 0 || b_y >= sizes.b_height || b_x < 0 || b_x >= sizes.b_width) return;
+    if (abs(b_y - y) > sizes.window_y || abs(b_x - x) > sizes.window_x) return;
+    const int label = b_y * sizes.b_width + b_x;
+    if (sizes.has_mask && !mask[label]) return;
+    int* const own = labels + (ptrdiff_t(y) * sizes.width + x) * kKept;
+    Sum* const least = distances + (ptrdiff_t(y) * sizes.width + x) * kKept;
+    for (int k = 0; k < kKept; k++)
+      if (own[k] == label) return;
+    const Sum limit = least[kKept - 1];
+    const Sum found = distance(y, x, b_y, b_x, limit);
+    // Of equal ones the first in scan order is nearer; an infinite distance is no candidate.
+    if (!(found < limit || (found == limit && label < own[kKept - 1]))) return;
+    int k = kKept - 1;
+    for (; k > 0 && (found < least[k - 1] || (found == least[k - 1] && label < own[k - 1])); k--) {
+      own[k] = own[k - 1];
+      least[k] = least[k - 1];
+    }
+    own[k] = label;
+    least[k] = found;
+  }
+
+  /// Begins with random candidates. The first one is any that the mask and the window allow.
+  IRUKA_INLINE void begin(ptrdiff_t pixel, Sum farthest) {
+    const int y = int(pixel / sizes.width), x = int(pixel % sizes.width);
+    const int top = max(0, y - sizes.window_y), bottom = min(sizes.b_height - 1, y + sizes.window_y);
+    const int left = max(0, x - sizes.window_x), right = min(sizes.b_width - 1, x + sizes.window_x);
+    for (int k = 0; k < kKept; k++) {
+      labels[pixel * kKept + k] = -1;
+      distances[pixel * kKept + k] = farthest;
+    }
+    if (top > bottom || left > right) return;
+    for (int k = 0; k < kKept; k++) {
+      const unsigned long long bits = random_bits(seed, (unsigned long long)pixel * kKept + k);
+      int b_y = random_between(unsigned(bits >> 32), top, bottom), b_x = random_between(unsigned(bits), left, right);
+      // The next place in scan order that the mask allows and that is not taken, around the window.
+      const ptrdiff_t places = ptrdiff_t(bottom - top + 1) * (right - left + 1);
+      for (ptrdiff_t tried = 0; tried < places; tried++) {
+        const int label = b_y * sizes.b_width + b_x;
+        bool is_free = !sizes.has_mask || mask[label];
+        for (int other = 0; other < k; other++) is_free = is_free && labels[pixel * kKept + other] != label;
+        if (is_free) break;
+        if (++b_x > right) b_x = left, b_y = b_y == bottom ? top : b_y + 1;
+      }
+      consider(y, x, b_y, b_x);
+    }
+  }
+
+  /// Tries places around each candidate, at most `radius`, radius / 4... rows and columns away.
+  IRUKA_INLINE void search(int y, int x, int radius, unsigned long long number) {
+    const ptrdiff_t pixel = ptrdiff_t(y) * sizes.width + x;
+    for (int r = radius; r > 0; r /= 4) {
+      for (int k = 0; k < kKept; k++) {
+        const int label = labels[pixel * kKept + k];
+        if (label < 0) break;
+        const int b_y = label / sizes.b_width, b_x = label % sizes.b_width;
+        const unsigned long long bits = random_bits(seed, number++);
+        const int top = max(max(0, b_y - r), y - sizes.window_y);
+        const int bottom = min(min(sizes.b_height - 1, b_y + r), y + sizes.window_y);
+        const int left = max(max(0, b_x - r), x - sizes.window_x);
+        const int right = min(min(sizes.b_width - 1, b_x + r), x + sizes.window_x);
+        consider(y, x, random_between(unsigned(bits >> 32), top, bottom), random_between(unsigned(bits), left, right));
+      }
+    }
+  }
+
+  /// Hands candidates on along segment `index`: of a row or of a column, from its first pixel to its last or backwards.
+  template <int kSegment> IRUKA_INLINE void sweep(ptrdiff_t index, int sweep, bool is_row, bool is_backward) {
+    const int lines = is_row ? sizes.height : sizes.width, length = is_row ? sizes.width : sizes.height;
+    const int line = int(index % lines), first = int(index / lines) * kSegment, end = min(length, first + kSegment);
+    const int step = is_backward ? -1 : 1;
+    // Half the radii in each sweep.
+    const int radius = max(1, max(sizes.b_height, sizes.b_width) >> (sweep / 2 % 2));
+    const ptrdiff_t pixels = ptrdiff_t(sizes.height) * sizes.width;
+    for (int k = 0; k < end - first; k++) {
+      const int at = is_backward ? end - 1 - k : first + k;
+      const int y = is_row ? line : at, x = is_row ? at : line;
+      const int other = at - step;
+      if (other >= 0 && other < length) {
+        const ptrdiff_t from = is_row ? ptrdiff_t(y) * sizes.width + other : ptrdiff_t(other) * sizes.width + x;
+        const int* const theirs = (k == 0 ? before : labels) + from * kKept;
+        for (int candidate = 0; candidate < kKept; candidate++) {
+          if (theirs[candidate] < 0) break;
+          const int b_y = theirs[candidate] / sizes.b_width, b_x = theirs[candidate] % sizes.b_width;
+          consider(y, x, is_row ? b_y : b_y + step, is_row ? b_x + step : b_x);
+        }
+      }
+      const ptrdiff_t pixel = ptrdiff_t(y) * sizes.width + x;
+      search(y, x, radius, ((unsigned long long)(sweep + 1) * pixels + pixel) * 32 * kKept);
+    }
+  }
+};
+
+}  // namespace iruka::image
