@@ -47,8 +47,7 @@ class PatchMatchings {
   static constinit const Implementations<PatchMatchings> implementations;
   virtual ~PatchMatchings() = default;
 
-  /// Finds the nearest patches of all that are allowed. Raises ValueError for integers whose distances 62 bits do not
-  /// hold.
+  /// Finds the nearest patches of all that are allowed. Distances of integers are less than 2^61.
   virtual void match(const PatchMatching& job) = 0;
 };
 

@@ -93,7 +93,56 @@ Dtype common_dtype(const Array& a, const Array& b) {
   return dtype == Dtype::float16 || dtype == Dtype::bfloat16 ? Dtype::float32 : dtype;
 }
 
+/// Raises ValueError for integers whose distances 62 bits may not hold.
+void check_span(const Array& a, const Array& b, const PatchOptions& options) {
+  constexpr int64_t kNarrow = 2;  // bytes of integers for whom no patch is too large
+  if (is_inexact(a.dtype()) || a.itemsize() <= kNarrow) return;
+  const auto as_wide = [](const Scalar& value) {
+    return value.dtype() == Dtype::uint64 ? static_cast<long double>(value.as_uint64())
+                                          : static_cast<long double>(value.as_int64());
+  };
+  long double low = std::min(as_wide(min(a).item()), as_wide(min(b).item())),
+              high = std::max(as_wide(max(a).item()), as_wide(max(b).item()));
+  if (options.border == PatchBorder::constant && options.patch > 1)
+    low = std::min(low, 0.0L), high = std::max(high, 0.0L);
+  const int64_t numbers = options.patch * options.patch * channels_of(a);
+  if ((high - low) * (high - low) * static_cast<long double>(numbers) < 0x1p61L) return;
+  const auto text = [](long double value) { return std::to_string(value).substr(0, std::to_string(value).find('.')); };
+  throw ValueError("nnf: the pictures hold integers from " + text(low) + " to " + text(high) +
+                   ", so that the distance of patches of " + std::to_string(numbers) +
+                   " numbers may exceed 2**61; convert them to float64");
+}
+
 PatchMatching::Picture picture_of(const Array& array) { return {array.data(), array.shape(0), array.shape(1)}; }
+
+NearestPatches match_by_loops(PatchMatchings& loops, const Array& a, const Array& b, const Array& mask,
+                              const PatchOptions& options) {
+  Dims shape{a.shape(0), a.shape(1)};
+  if (options.k > 1) shape.push_back(options.k);
+  Dims field_shape = shape;
+  field_shape.push_back(2);
+  NearestPatches result{Array::empty(field_shape, Dtype::int32, a.device()),
+                        Array::empty(shape, is_inexact(a.dtype()) ? a.dtype() : Dtype::int64, a.device())};
+  PatchMatching job;
+  job.dtype = a.dtype();
+  job.channels = channels_of(a);
+  job.patch = options.patch;
+  job.a = picture_of(a);
+  job.b = picture_of(b);
+  job.border = options.border;
+  job.kept = options.k;
+  job.mask = mask.valid() ? static_cast<const bool*>(mask.data()) : nullptr;
+  // Larger displacements than from corner to corner do not exist.
+  const int64_t most_y = a.shape(0) + b.shape(0), most_x = a.shape(1) + b.shape(1);
+  const auto [window_y, window_x] = options.window.value_or(std::pair{most_y, most_x});
+  job.window_y = std::min(window_y, most_y);
+  job.window_x = std::min(window_x, most_x);
+  job.field = static_cast<int32_t*>(result.field.data());
+  job.distances = result.distances.data();
+  job.progress = options.progress;
+  loops.match(job);
+  return result;
+}
 
 }  // namespace
 
@@ -109,41 +158,17 @@ NearestPatches nnf(const Array& a, const Array& b, const PatchOptions& options) 
   check_range("nnf: patch", options.patch, 1, kMostPatch);
   check_range("nnf: k", options.k, 1, kMostNeighbours);
   check_range("nnf: iterations", options.iterations, 0, kMostIterations);
-  const auto [window_y, window_x] = options.window.value_or(std::pair<int64_t, int64_t>{b.shape(0) + a.shape(0), b.shape(1) + a.shape(1)});
+  const auto [window_y, window_x] = options.window.value_or(std::pair<int64_t, int64_t>{0, 0});
   if (window_y < 0 || window_x < 0)
     throw ValueError("nnf: window must be displacements of 0 or more, not (" + std::to_string(window_y) + ", " +
                      std::to_string(window_x) + ")");
   const Array mask = checked_mask(b, options);
   const Dtype dtype = common_dtype(a, b);
   const Array first = a.astype(dtype, false).contiguous(), second = b.astype(dtype, false).contiguous();
+  check_span(first, second, options);
   if (options.method == PatchMethod::patchmatch) return search_patches(first, second, mask, options);
-  Dims shape{a.shape(0), a.shape(1)};
-  if (options.k > 1) shape.push_back(options.k);
-  Dims field_shape = shape;
-  field_shape.push_back(2);
-  Device& device = a.device();
-  NearestPatches result{Array::empty(field_shape, Dtype::int32, device),
-                        Array::empty(shape, is_inexact(dtype) ? dtype : Dtype::int64, device)};
-  PatchMatching job;
-  job.dtype = dtype;
-  job.channels = channels_of(a);
-  job.patch = options.patch;
-  job.a = picture_of(first);
-  job.b = picture_of(second);
-  job.border = options.border;
-  job.kept = options.k;
-  job.mask = mask.valid() ? static_cast<const bool*>(mask.data()) : nullptr;
-  // Larger displacements than from corner to corner do not exist.
-  job.window_y = std::min(window_y, a.shape(0) + b.shape(0));
-  job.window_x = std::min(window_x, a.shape(1) + b.shape(1));
-  job.field = static_cast<int32_t*>(result.field.data());
-  job.distances = result.distances.data();
-  job.progress = options.progress;
-  if (auto* const loops = device.find_service<PatchMatchings>())
-    loops->match(job);
-  else
-    match_by_kernels(job, device);
-  return result;
+  auto* const loops = a.device().find_service<PatchMatchings>();
+  return loops ? match_by_loops(*loops, first, second, mask, options) : match_by_kernels(first, second, mask, options);
 }
 
 Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder border) {

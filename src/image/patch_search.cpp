@@ -1,6 +1,7 @@
 #include "image/patch_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -19,11 +20,13 @@ namespace {
 /// Pixels of a segment, along which candidates are handed on.
 constexpr int64_t kSegment = 64;
 
+enum class SearchStep : uint8_t { begin, sweep, all };
+
 /// What a kernel's text depends on.
 struct SearchKind {
   Dtype dtype;
   int64_t patch, channels, kept;
-  bool is_first;  ///< whether it makes the first candidates, else sweeps
+  SearchStep step;
   auto operator<=>(const SearchKind&) const = default;
 };
 
@@ -43,15 +46,17 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
         ", " + number(kind.channels) + ", " + number(kind.kept) +
         "> search{{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6]}, &a[0], &b[0], &mask[0], "
         "&before[0], &labels[0], &distances[0], seed};\n";
-    const std::string call = kind.is_first
-                                 ? "search.begin(i, farthest);"
-                                 : "search.sweep<" + number(kSegment) + ">(i, sweep, is_row, is_backward);";
+    const std::string calls[] = {"search.begin(i, farthest);",
+                                 "search.sweep<" + number(kSegment) + ">(i, sweep, is_row, is_backward);",
+                                 "search.search_all(first + i, farthest);"};
+    static constexpr const char* kNames[] = {"image_patch_search_begin", "image_patch_search", "image_patch_search_all"};
+    const auto step = static_cast<size_t>(kind.step);
     const std::string type = name(kind.dtype), distance = name(sum);
     return ElementwiseKernel("raw const " + type + " a, raw const " + type +
                                  " b, raw const bool mask, raw const int32 before, int32 sizes[7], uint64 seed, " +
-                                 distance + " farthest, int32 sweep, bool is_row, bool is_backward",
-                             "raw int32 labels, raw " + distance + " distances", search + call,
-                             kind.is_first ? "image_patch_search_begin" : "image_patch_search",
+                                 distance + " farthest, int32 sweep, bool is_row, bool is_backward, int64 first",
+                             "raw int32 labels, raw " + distance + " distances", search + calls[step],
+                             kNames[step],
                              {.preamble = "#include \"image/kernels/patch_search.h\"\nusing namespace iruka::image;\n",
                               .diagnose_early = false});
   });
@@ -101,53 +106,114 @@ Scalar farthest_of(Dtype dtype) {
                                : Scalar(std::numeric_limits<int64_t>::max());
 }
 
+/// The kernels' arguments.
+class Search {
+ public:
+  Search(const Array& a, const Array& b, const Array& mask, const PatchOptions& options)
+      : options_(options),
+        device_(a.device()),
+        height_(a.shape(0)),
+        width_(a.shape(1)),
+        b_width_(b.shape(1)),
+        kind_{a.dtype(), options.patch, a.ndim() == 3 ? a.shape(2) : 1, options.k, SearchStep::begin},
+        sum_(sum_dtype(a.dtype(), options.patch * options.patch * kind_.channels)),
+        a_(with_border(a, options)),
+        b_(with_border(b, options)),
+        mask_(mask.valid() ? mask : Array::empty({1}, Dtype::bool_, device_)),
+        before_(Array::empty({1}, Dtype::int32, device_)),
+        labels_(Array::empty({height_ * width_ * options.k}, Dtype::int32, device_)),
+        distances_(Array::empty(labels_.shape(), sum_, device_)) {
+    constexpr int64_t kUnlimited = int64_t{1} << 30;
+    const auto [window_y, window_x] = options.window.value_or(std::pair{kUnlimited, kUnlimited});
+    const int64_t sizes[] = {height_,    width_,
+                             b.shape(0), b_width_,
+                             std::min(window_y, kUnlimited), std::min(window_x, kUnlimited),
+                             mask.valid() ? 1 : 0};
+    int32_t narrow[std::size(sizes)];
+    std::transform(std::begin(sizes), std::end(sizes), narrow, [](int64_t size) { return static_cast<int32_t>(size); });
+    sizes_ = Array::from(std::span<const int32_t>(narrow), {std::ssize(sizes)});
+  }
+
+  NearestPatches by_sweeps() {
+    const int64_t sweeps = 2 * options_.iterations, pixels = height_ * width_;
+    run(SearchStep::begin, 0, 0, pixels);
+    for (int64_t sweep = 0; sweep < sweeps; ++sweep) {
+      if (options_.progress && sweep > 0) options_.progress(pixels * sweep / sweeps, pixels);
+      before_ = labels_.copy();
+      const bool is_row = sweep % 2 == 0;
+      const int64_t lines = is_row ? height_ : width_, length = is_row ? width_ : height_;
+      run(SearchStep::sweep, sweep, 0, lines * ((length + kSegment - 1) / kSegment));
+    }
+    return result();
+  }
+
+  /// In bands, after which progress is told.
+  NearestPatches of_all() {
+    constexpr int64_t kBands = 32;
+    const int64_t bands = options_.progress ? std::min(kBands, height_) : 1;
+    for (int64_t band = 0; band < bands; ++band) {
+      const int64_t first = height_ * band / bands * width_, end = height_ * (band + 1) / bands * width_;
+      run(SearchStep::all, 0, first, end - first);
+      if (band + 1 < bands) options_.progress(end, height_ * width_);
+    }
+    return result();
+  }
+
+ private:
+  void run(SearchStep step, int64_t sweep, int64_t first, int64_t size) {
+    kind_.step = step;
+    const bool is_row = sweep % 2 == 0, is_backward = sweep % 4 >= 2;
+    const Argument arguments[] = {a_,
+                                  b_,
+                                  mask_,
+                                  before_,
+                                  sizes_,
+                                  Scalar(options_.seed),
+                                  farthest_of(sum_),
+                                  Scalar(sweep),
+                                  is_row,
+                                  is_backward,
+                                  Scalar(first),
+                                  labels_,
+                                  distances_};
+    kernel_of(kind_).fill(arguments, {.size = size});
+  }
+
+  NearestPatches result() const {
+    Dims shape{height_, width_};
+    if (options_.k > 1) shape.push_back(options_.k);
+    NearestPatches result{field_of(labels_, shape, b_width_), is_inexact(sum_)
+                                                                  ? distances_.reshape(shape)
+                                                                  : distances_of(labels_, distances_, shape)};
+    if (options_.progress) options_.progress(height_ * width_, height_ * width_);
+    return result;
+  }
+
+  const PatchOptions& options_;
+  Device& device_;
+  const int64_t height_, width_, b_width_;
+  SearchKind kind_;
+  const Dtype sum_;
+  const Array a_, b_, mask_;
+  Array before_, sizes_;
+  const Array labels_, distances_;
+};
+
 }  // namespace
 
 NearestPatches search_patches(const Array& a, const Array& b, const Array& mask, const PatchOptions& options) {
-  Device& device = a.device();
-  const int64_t height = a.shape(0), width = a.shape(1), channels = a.ndim() == 3 ? a.shape(2) : 1;
-  SearchKind kind{a.dtype(), options.patch, channels, options.k, true};
-  const Dtype sum = sum_dtype(a.dtype(), options.patch * options.patch * channels);
-  const Array padded_a = with_border(a, options), padded_b = with_border(b, options);
-  const Array labels = Array::empty({height * width * options.k}, Dtype::int32, device),
-              distances = Array::empty(labels.shape(), sum, device);
-  Array before = Array::empty({1}, Dtype::int32, device);
-  const Array allowed = mask.valid() ? mask : Array::empty({1}, Dtype::bool_, device);
-  const auto window = options.window.value_or(std::pair<int64_t, int64_t>{std::numeric_limits<int32_t>::max(),
-                                                                          std::numeric_limits<int32_t>::max()});
-  constexpr int64_t kUnlimited = int64_t{1} << 30;
-  const int32_t sizes[7] = {static_cast<int32_t>(height),
-                            static_cast<int32_t>(width),
-                            static_cast<int32_t>(b.shape(0)),
-                            static_cast<int32_t>(b.shape(1)),
-                            static_cast<int32_t>(std::min(window.first, kUnlimited)),
-                            static_cast<int32_t>(std::min(window.second, kUnlimited)),
-                            mask.valid() ? 1 : 0};
-  const Array numbers = Array::from(std::span<const int32_t>(sizes), {7});
-  const Scalar farthest = farthest_of(sum);
-  const auto run = [&](int64_t sweep, int64_t size) {
-    const bool is_row = sweep % 2 == 0, is_backward = sweep % 4 >= 2;
-    const Argument arguments[] = {padded_a, padded_b,      allowed, before,      numbers, Scalar(options.seed),
-                                  farthest, Scalar(sweep), is_row,  is_backward, labels,  distances};
-    kernel_of(kind).fill(arguments, {.size = size});
-  };
-  const int64_t sweeps = 2 * options.iterations, pixels = height * width;
-  run(0, pixels);
-  kind.is_first = false;
-  for (int64_t sweep = 0; sweep < sweeps; ++sweep) {
-    if (options.progress) options.progress(pixels * sweep / sweeps, pixels);
-    before = labels.copy();
-    const bool is_row = sweep % 2 == 0;
-    const int64_t lines = is_row ? height : width, length = is_row ? width : height;
-    run(sweep, lines * ((length + kSegment - 1) / kSegment));
-  }
-  Dims shape{height, width};
-  if (options.k > 1) shape.push_back(options.k);
-  NearestPatches result;
-  result.field = field_of(labels, shape, b.shape(1));
-  result.distances = is_inexact(sum) ? distances.reshape(shape) : distances_of(labels, distances, shape);
-  if (options.progress) options.progress(pixels, pixels);
-  return result;
+  return Search(a, b, mask, options).by_sweeps();
+}
+
+NearestPatches search_all_patches(const Array& a, const Array& b, const Array& mask, const PatchOptions& options) {
+  return Search(a, b, mask, options).of_all();
+}
+
+Array bordered(const Array& picture, int64_t patch, PatchBorder border) {
+  PatchOptions options;
+  options.patch = patch;
+  options.border = border;
+  return with_border(picture, options);
 }
 
 }  // namespace iruka::image

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <limits>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "backend/cpu/patch_job.h"
 #include "core/once.h"
 #include "core/parallel.h"
-#include "iruka/error.h"
 
 namespace iruka::cpu_backend {
 namespace {
@@ -40,7 +38,6 @@ void with_type(Dtype dtype, Use&& use) {
 /// The values of integer pictures: from `least` on, over a span. The border's zeros are among them.
 struct Span {
   uint64_t least, size;
-  std::string text;
 };
 
 template <class T>
@@ -53,8 +50,7 @@ Span span_of(const PatchMatching& job) {
     least = std::min(least, *low);
     most = std::max(most, *high);
   }
-  return {static_cast<uint64_t>(least), static_cast<uint64_t>(most) - static_cast<uint64_t>(least),
-          std::to_string(least) + " to " + std::to_string(most)};
+  return {static_cast<uint64_t>(least), static_cast<uint64_t>(most) - static_cast<uint64_t>(least)};
 }
 
 /// Memory for numbers, whose vectors may begin anywhere.
@@ -401,19 +397,16 @@ void match_integers(const PatchMatching& job) {
     return ByteMatching(job, loops, span.least).run();
   // The largest distance, which doubles tell well enough.
   const double largest = static_cast<double>(span.size) * static_cast<double>(span.size) * static_cast<double>(numbers);
-  constexpr double kOfInt32 = 0x1p30, kOfDouble = 0x1p53, kOfInt64 = 0x1p61;
+  constexpr double kOfInt32 = 0x1p30, kOfDouble = 0x1p53;
   if (largest < kOfInt32 && has_labels)
     NumberMatching<int32_t, int32_t, int64_t>(job, loops.lanes, loops.integers, int32_t{1} << 30, span.least).run();
   else if (largest < kOfDouble)
     NumberMatching<double, int64_t, int64_t>(job, loops.lanes, loops.exact_doubles,
                                              std::numeric_limits<double>::infinity(), span.least)
         .run();
-  else if (largest < kOfInt64)
+  else
     NumberMatching<int64_t, int64_t, int64_t>(job, loops.lanes, loops.long_integers, int64_t{1} << 62, span.least)
         .run();
-  else
-    throw ValueError("nnf: the pictures hold integers from " + span.text + ", so that the distance of patches of " +
-                     std::to_string(numbers) + " numbers may exceed 2**61; convert them to float64");
 }
 
 class CpuPatchMatchings final : public PatchMatchings {

@@ -116,6 +116,18 @@ template <class T, class Sum, int kPatch, int kChannels, int kKept> struct Patch
     }
   }
 
+  /// Compares with every candidate.
+  IRUKA_INLINE void search_all(ptrdiff_t pixel, Sum farthest) {
+    const int y = int(pixel / sizes.width), x = int(pixel % sizes.width);
+    for (int k = 0; k < kKept; k++) {
+      labels[pixel * kKept + k] = -1;
+      distances[pixel * kKept + k] = farthest;
+    }
+    const int bottom = min(sizes.b_height - 1, y + sizes.window_y), right = min(sizes.b_width - 1, x + sizes.window_x);
+    for (int b_y = max(0, y - sizes.window_y); b_y <= bottom; b_y++)
+      for (int b_x = max(0, x - sizes.window_x); b_x <= right; b_x++) consider(y, x, b_y, b_x);
+  }
+
   /// Tries places around each candidate, at most `radius`, radius / 4... rows and columns away.
   IRUKA_INLINE void search(int y, int x, int radius, unsigned long long number) {
     const ptrdiff_t pixel = ptrdiff_t(y) * sizes.width + x;
