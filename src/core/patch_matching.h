@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/patch_sweep.h"
 #include "core/service.h"
 #include "iruka/dtype.h"
 #include "iruka/patch_matching.h"
@@ -49,6 +50,8 @@ class PatchMatchings {
 
   /// Finds the nearest patches of all that are allowed. Distances of integers are less than 2^61.
   virtual void match(const PatchMatching& job) = 0;
+  /// Sweeps along all segments of pictures of this dtype. False for a dtype that it does not have.
+  virtual bool sweep(Dtype dtype, const PatchSweep& job) = 0;
 };
 
 }  // namespace iruka

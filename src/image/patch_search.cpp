@@ -1,6 +1,7 @@
 #include "image/patch_search.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -8,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "iruka/creation.h"
+#include "core/device.h"
+#include "core/patch_matching.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/padding.h"
@@ -42,12 +44,12 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
     const auto number = [](int64_t value) { return std::to_string(value); };
     const Dtype sum = sum_dtype(kind.dtype, kind.patch * kind.patch * kind.channels);
     const std::string search =
-        "PatchSearch<" + std::string(info(kind.dtype).c_type) + ", " + info(sum).c_type + ", " + number(kind.patch) +
-        ", " + number(kind.channels) + ", " + number(kind.kept) +
-        "> search{{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6]}, &a[0], &b[0], &mask[0], "
-        "&before[0], &labels[0], &distances[0], seed};\n";
+        "PatchSearch<PlainDistance<" + std::string(info(kind.dtype).c_type) + ", " + info(sum).c_type + ", " +
+        number(kind.patch) + ", " + number(kind.channels) + ">, " + number(kind.kept) +
+        "> search{{&a[0], &b[0], sizes[1], sizes[3]}, {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], "
+        "sizes[6]}, &mask[0], &before[0], &labels[0], &distances[0], seed};\n";
     const std::string calls[] = {"search.begin(i, farthest);",
-                                 "search.sweep<" + number(kSegment) + ">(i, sweep, is_row, is_backward);",
+                                 "search.sweep(i, " + number(kSegment) + ", sweep, is_row, is_backward);",
                                  "search.search_all(first + i, farthest);"};
     static constexpr const char* kNames[] = {"image_patch_search_begin", "image_patch_search", "image_patch_search_all"};
     const auto step = static_cast<size_t>(kind.step);
@@ -57,7 +59,7 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
                                  distance + " farthest, int32 sweep, bool is_row, bool is_backward, int64 first",
                              "raw int32 labels, raw " + distance + " distances", search + calls[step],
                              kNames[step],
-                             {.preamble = "#include \"image/kernels/patch_search.h\"\nusing namespace iruka::image;\n",
+                             {.preamble = "#include \"core/kernels/patch_search.h\"\nusing namespace iruka::image;\n",
                               .diagnose_early = false});
   });
 }
@@ -142,7 +144,8 @@ class Search {
       before_ = labels_.copy();
       const bool is_row = sweep % 2 == 0;
       const int64_t lines = is_row ? height_ : width_, length = is_row ? width_ : height_;
-      run(SearchStep::sweep, sweep, 0, lines * ((length + kSegment - 1) / kSegment));
+      const int64_t segments = lines * ((length + kSegment - 1) / kSegment);
+      if (!has_swept(sweep, segments)) run(SearchStep::sweep, sweep, 0, segments);
     }
     return result();
   }
@@ -179,6 +182,37 @@ class Search {
     kernel_of(kind_).fill(arguments, {.size = size});
   }
 
+  /// Whether the device has compiled loops that have swept.
+  bool has_swept(int64_t sweep, int64_t segments) {
+    auto* const loops = device_.find_service<PatchMatchings>();
+    if (!loops || sum_ != Dtype::int32) return false;
+    PatchSweep job;
+    job.patch = kind_.patch;
+    job.channels = kind_.channels;
+    job.kept = kind_.kept;
+    job.a = with_room(a_, a_with_room_);
+    job.b = with_room(b_, b_with_room_);
+    std::copy_n(static_cast<const int32_t*>(sizes_.data()), std::size(job.sizes), job.sizes);
+    job.mask = static_cast<const bool*>(mask_.data());
+    job.before = static_cast<const int32_t*>(before_.data());
+    job.labels = static_cast<int32_t*>(labels_.data());
+    job.distances = static_cast<int32_t*>(distances_.data());
+    job.seed = options_.seed;
+    job.sweep = sweep;
+    job.segment = kSegment;
+    job.segments = segments;
+    return loops->sweep(kind_.dtype, job);
+  }
+
+  /// A copy behind which vectors may be read.
+  static const void* with_room(const Array& picture, Array& copy) {
+    if (!copy.valid()) {
+      copy = Array::empty({picture.nbytes() + PatchSweep::kRoom}, Dtype::uint8, picture.device());
+      std::memcpy(copy.data(), picture.data(), static_cast<size_t>(picture.nbytes()));
+    }
+    return copy.data();
+  }
+
   NearestPatches result() const {
     Dims shape{height_, width_};
     if (options_.k > 1) shape.push_back(options_.k);
@@ -195,7 +229,7 @@ class Search {
   SearchKind kind_;
   const Dtype sum_;
   const Array a_, b_, mask_;
-  Array before_, sizes_;
+  Array before_, sizes_, a_with_room_, b_with_room_;
   const Array labels_, distances_;
 };
 

@@ -160,15 +160,15 @@ TEST_F(PatchKernelsForGpus, MatchBytesByDotProducts) {
 }
 
 TEST_F(PatchKernelsForGpus, SearchOfEveryKind) {
-  for (const char* types : {"unsigned char, int, 3, 3, 1", "float, float, 5, 1, 2", "double, double, 2, 4, 1",
-                            "unsigned short, long long, 3, 3, 8"}) {
+  for (const char* types : {"unsigned char, int, 3, 3>, 1", "float, float, 5, 1>, 2", "double, double, 2, 4>, 1",
+                            "unsigned short, long long, 3, 3>, 8"}) {
     const std::string text =
-        std::string("#include \"image/kernels/patch_search.h\"\n#include \"image/kernels/reconstruct.h\"\n"
-                    "using namespace iruka::image;\nusing Search = PatchSearch<") +
+        std::string("#include \"core/kernels/patch_search.h\"\n#include \"image/kernels/reconstruct.h\"\n"
+                    "using namespace iruka::image;\nusing Search = PatchSearch<PlainDistance<") +
         types +
         ">;\nextern \"C\" __global__ void step(Search search, int sweep) {\n"
         "  search.begin(threadIdx.x, 7);\n  search.search_all(threadIdx.x, 7);\n"
-        "  search.sweep<64>(threadIdx.x, sweep, true, false);\n}\n"
+        "  search.sweep(threadIdx.x, 64, sweep, true, false);\n}\n"
         "extern \"C\" __global__ void rebuild(Rebuilding job, const int* field, const float* b, float* to) {\n"
         "  to[threadIdx.x] = mean_of_patches<kReflect>(job, field, b, threadIdx.x);\n}\n";
     const Nvrtc::Output output = Nvrtc::find()->compile(text, 90);

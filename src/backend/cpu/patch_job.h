@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "core/patch_sweep.h"
+
 namespace iruka::cpu_backend {
 
 /// Some displacements: rows [dy, dy + count) and columns [dx, dx_end).
@@ -70,6 +72,8 @@ struct PatchLoops {
   void (*long_integers)(const NumberTile<int64_t, int64_t>&, const Displacements&);
   /// The same for integers that doubles hold exactly.
   void (*exact_doubles)(const NumberTile<double, int64_t>&, const Displacements&);
+  /// Segments [begin, end) of a sweep over unsigned bytes.
+  void (*sweep)(const PatchSweep&, int64_t begin, int64_t end);
 };
 /// Those of the widest vectors that the processor has and IRUKA_CPU_LEVEL allows.
 const PatchLoops& patch_loops();

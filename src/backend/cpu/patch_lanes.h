@@ -3,12 +3,23 @@
 //
 // Lanes are neighbouring pixels of the first picture at one displacement. Patches of neighbours overlap, so that products
 // of pixels are summed along a row of the patch by shifting vectors, and over its rows by a running sum.
+#include <stddef.h>
+
 #include <utility>
 
 #include "backend/cpu/patch_job.h"
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
+
+// What kernels are given by their language.
+#define IRUKA_INLINE inline __attribute__((always_inline))
+namespace iruka::image {
+IRUKA_INLINE int max(int x, int y) { return x > y ? x : y; }
+IRUKA_INLINE int min(int x, int y) { return x < y ? x : y; }
+IRUKA_INLINE int abs(int x) { return x < 0 ? -x : x; }
+}  // namespace iruka::image
+#include "core/kernels/patch_search.h"
 
 namespace iruka::cpu_backend::IRUKA_PATCH_TARGET {
 namespace {
@@ -497,6 +508,82 @@ void match_numbers(const NumberTile<T, Label>& tile, const Displacements& by) {
   }
 }
 
+// PatchMatch on bytes.
+
+constexpr int kChunk = kBytes / 2;  // bytes that become a vector of 16 bits
+using Bytes __attribute__((vector_size(kChunk))) = uint8_t;
+using UnalignedBytes __attribute__((vector_size(kChunk), aligned(1), may_alias)) = uint8_t;
+using Shorts __attribute__((vector_size(kBytes))) = int16_t;
+
+IRUKA_PATCH_INLINE Word add_squares(Word sum, Shorts v) {
+#if defined(__AVX512VNNI__)
+  return (Word)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)v, (__m512i)v);
+#elif defined(__AVX512BW__)
+  return sum + (Word)_mm512_madd_epi16((__m512i)v, (__m512i)v);
+#elif defined(__AVX2__)
+  return sum + (Word)_mm256_madd_epi16((__m256i)v, (__m256i)v);
+#elif defined(__SSE2__)
+  return sum + (Word)_mm_madd_epi16((__m128i)v, (__m128i)v);
+#else
+  const Word words = (Word)v, low = (words << 16) >> 16, high = words >> 16;
+  return sum + low * low + high * high;
+#endif
+}
+
+/// The distance of two patches of pictures with their borders, whose rows are `row` bytes.
+struct ByteDistance {
+  using Sum = int;
+  const uint8_t *a, *b;
+  int64_t a_line, b_line, channels, patch, row;
+  Bytes rest;  ///< the bytes of a row's last chunk
+
+  IRUKA_PATCH_INLINE Sum operator()(int y, int x, int b_y, int b_x, Sum limit) const {
+    const uint8_t *p = a + y * a_line + x * channels, *q = b + b_y * b_line + b_x * channels;
+    Word sum{};
+    for (int64_t k = 0; k < patch; ++k, p += a_line, q += b_line) {
+      int64_t at = 0;
+      for (; at + kChunk < row; at += kChunk) sum = add_squares(sum, difference(p + at, q + at, ~Bytes{}));
+      sum = add_squares(sum, difference(p + at, q + at, rest));
+      // A sum of lanes costs as much as two rows.
+      if (k % 4 == 3 && __builtin_reduce_add(sum) > limit) break;
+    }
+    return __builtin_reduce_add(sum);
+  }
+
+ private:
+  static IRUKA_PATCH_INLINE Shorts difference(const uint8_t* p, const uint8_t* q, Bytes mask) {
+    const Bytes first = *reinterpret_cast<const UnalignedBytes*>(p) & mask,
+                second = *reinterpret_cast<const UnalignedBytes*>(q) & mask;
+    return __builtin_convertvector(first, Shorts) - __builtin_convertvector(second, Shorts);
+  }
+};
+
+template <int kKept>
+void sweep_kept(const PatchSweep& job, int64_t begin, int64_t end) {
+  const int32_t* const s = job.sizes;
+  const int64_t row = job.patch * job.channels;
+  Bytes rest{};
+  for (int64_t k = 0; k < (row - 1) % kChunk + 1; ++k) rest[k] = 0xff;
+  image::PatchSearch<ByteDistance, kKept> search{
+      {static_cast<const uint8_t*>(job.a), static_cast<const uint8_t*>(job.b), (s[1] + job.patch - 1) * job.channels,
+       (s[3] + job.patch - 1) * job.channels, job.channels, job.patch, row, rest},
+      {s[0], s[1], s[2], s[3], s[4], s[5], s[6]},
+      job.mask,
+      job.before,
+      job.labels,
+      job.distances,
+      job.seed};
+  const int sweep = static_cast<int>(job.sweep);
+  for (int64_t k = begin; k < end; ++k)
+    search.sweep(k, static_cast<int>(job.segment), sweep, sweep % 2 == 0, sweep % 4 >= 2);
+}
+
+void sweep_bytes(const PatchSweep& job, int64_t begin, int64_t end) {
+  repeat<8>([&](auto k) IRUKA_PATCH_LAMBDA {
+    if (job.kept == k.value + 1) sweep_kept<k.value + 1>(job, begin, end);
+  });
+}
+
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
@@ -509,7 +596,8 @@ const PatchLoops patch_loops{Words::count,
                              match_numbers<false, double, int64_t>,
                              match_numbers<true, int32_t, int32_t>,
                              match_numbers<true, int64_t, int64_t>,
-                             match_numbers<true, double, int64_t>};
+                             match_numbers<true, double, int64_t>,
+                             sweep_bytes};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_PATCH_TARGET

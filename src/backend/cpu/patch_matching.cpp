@@ -423,6 +423,17 @@ class CpuPatchMatchings final : public PatchMatchings {
     else
       match_integers(job);
   }
+
+  bool sweep(Dtype dtype, const PatchSweep& job) override {
+    if (dtype != Dtype::uint8 && dtype != Dtype::bool_) return false;
+    ThreadPool::instance().run(
+        job.segments, 1,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t k = begin; k < end && !should_stop(); ++k) patch_loops().sweep(job, k, k + 1);
+        },
+        {.alone = kAlone});
+    return true;
+  }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Approximate nearest patches by random search and propagation: PatchMatch (Barnes, Shechtman, Finkelstein and Goldman,
+// Approximate nearest patches by random search and propagation, in kernels and in the CPU's loops: PatchMatch (Barnes, Shechtman, Finkelstein and Goldman,
 // ACM Transactions on Graphics 28(3), 2009).
 //
 // Neighbours hand on their candidates along segments of a row or a column, each of which is one element of a kernel. The
@@ -7,7 +7,6 @@
 
 namespace iruka::image {
 
-/// What the host fills, in the order of PatchSearch::numbers in patch_search.cpp.
 struct SearchSizes {
   int height, width, b_height, b_width;
   int window_y, window_x;
@@ -27,20 +26,16 @@ IRUKA_INLINE int random_between(unsigned bits, int low, int high) {
   return low + int(((unsigned long long)bits * (unsigned)(high - low + 1)) >> 32);
 }
 
-/// Pictures with their borders, channels last, and the candidates of each pixel. Sum is the type of distances.
-template <class T, class Sum, int kPatch, int kChannels, int kKept> struct PatchSearch {
-  SearchSizes sizes;
+/// The distance of two patches of pictures with their borders, channels last. Sum is its type.
+template <class T, class SumType, int kPatch, int kChannels> struct PlainDistance {
+  using Sum = SumType;
   const T *a, *b;
-  const bool* mask;
-  const int* before;  ///< candidates before the sweep, as labels
-  int* labels;        ///< (pixels, kKept): numbers of pixels of b, nearest first; -1 where there is none
-  Sum* distances;
-  unsigned long long seed;
+  int width, b_width;
 
-  /// Ends where the sum is no longer less than `limit`, with a sum that is not less.
-  IRUKA_INLINE Sum distance(int y, int x, int b_y, int b_x, Sum limit) const {
-    const T* p = a + (ptrdiff_t(y) * (sizes.width + kPatch - 1) + x) * kChannels;
-    const T* q = b + (ptrdiff_t(b_y) * (sizes.b_width + kPatch - 1) + b_x) * kChannels;
+  /// Ends where the sum exceeds `limit`.
+  IRUKA_INLINE Sum operator()(int y, int x, int b_y, int b_x, Sum limit) const {
+    const T* p = a + (ptrdiff_t(y) * (width + kPatch - 1) + x) * kChannels;
+    const T* q = b + (ptrdiff_t(b_y) * (b_width + kPatch - 1) + b_x) * kChannels;
     Sum sum = 0;
     for (int dy = 0; dy < kPatch; dy++) {
       Sum row = 0;
@@ -61,11 +56,23 @@ template <class T, class Sum, int kPatch, int kChannels, int kKept> struct Patch
       }
       sum += row;
       if (!(sum <= limit)) return sum;
-      p += (sizes.width + kPatch - 1) * kChannels;
-      q += (sizes.b_width + kPatch - 1) * kChannels;
+      p += (width + kPatch - 1) * kChannels;
+      q += (b_width + kPatch - 1) * kChannels;
     }
     return sum;
   }
+};
+
+/// The candidates of each pixel.
+template <class Distance, int kKept> struct PatchSearch {
+  using Sum = typename Distance::Sum;
+  Distance distance;
+  SearchSizes sizes;
+  const bool* mask;
+  const int* before;  ///< candidates before the sweep, as labels
+  int* labels;        ///< (pixels, kKept): numbers of pixels of b, nearest first; -1 where there is none
+  Sum* distances;
+  unsigned long long seed;
 
   /// Puts pixel (b_y, b_x) of b among the candidates of pixel (y, x) if it is near enough.
   IRUKA_INLINE void consider(int y, int x, int b_y, int b_x) {
@@ -146,10 +153,21 @@ template <class T, class Sum, int kPatch, int kChannels, int kKept> struct Patch
     }
   }
 
+  /// Takes over the candidates that pixel (y - y_step, x - x_step) has in `theirs`.
+  IRUKA_INLINE void propose(const int* theirs, int y, int x, int y_step, int x_step) {
+    const int from_y = y - y_step, from_x = x - x_step;
+    if (from_y < 0 || from_y >= sizes.height || from_x < 0 || from_x >= sizes.width) return;
+    const int* const found = theirs + (ptrdiff_t(from_y) * sizes.width + from_x) * kKept;
+    for (int k = 0; k < kKept; k++) {
+      if (found[k] < 0) break;
+      consider(y, x, found[k] / sizes.b_width + y_step, found[k] % sizes.b_width + x_step);
+    }
+  }
+
   /// Hands candidates on along segment `index`: of a row or of a column, from its first pixel to its last or backwards.
-  template <int kSegment> IRUKA_INLINE void sweep(ptrdiff_t index, int sweep, bool is_row, bool is_backward) {
+  IRUKA_INLINE void sweep(ptrdiff_t index, int segment, int sweep, bool is_row, bool is_backward) {
     const int lines = is_row ? sizes.height : sizes.width, length = is_row ? sizes.width : sizes.height;
-    const int line = int(index % lines), first = int(index / lines) * kSegment, end = min(length, first + kSegment);
+    const int line = int(index % lines), first = int(index / lines) * segment, end = min(length, first + segment);
     const int step = is_backward ? -1 : 1;
     // Half the radii in each sweep.
     const int radius = max(1, max(sizes.b_height, sizes.b_width) >> (sweep / 2 % 2));
@@ -157,16 +175,11 @@ template <class T, class Sum, int kPatch, int kChannels, int kKept> struct Patch
     for (int k = 0; k < end - first; k++) {
       const int at = is_backward ? end - 1 - k : first + k;
       const int y = is_row ? line : at, x = is_row ? at : line;
-      const int other = at - step;
-      if (other >= 0 && other < length) {
-        const ptrdiff_t from = is_row ? ptrdiff_t(y) * sizes.width + other : ptrdiff_t(other) * sizes.width + x;
-        const int* const theirs = (k == 0 ? before : labels) + from * kKept;
-        for (int candidate = 0; candidate < kKept; candidate++) {
-          if (theirs[candidate] < 0) break;
-          const int b_y = theirs[candidate] / sizes.b_width, b_x = theirs[candidate] % sizes.b_width;
-          consider(y, x, is_row ? b_y : b_y + step, is_row ? b_x + step : b_x);
-        }
-      }
+      // The pixel before it on the segment, and those beside it as they were before the sweep.
+      const int y_step = is_row ? 0 : step, x_step = is_row ? step : 0;
+      propose(k == 0 ? before : labels, y, x, y_step, x_step);
+      propose(before, y, x, x_step, y_step);
+      propose(before, y, x, -x_step, -y_step);
       const ptrdiff_t pixel = ptrdiff_t(y) * sizes.width + x;
       search(y, x, radius, ((unsigned long long)(sweep + 1) * pixels + pixel) * 32 * kKept);
     }
