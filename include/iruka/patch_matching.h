@@ -21,8 +21,8 @@ enum class PatchMethod : uint8_t { exact, patchmatch };
 IRUKA_API PatchMethod parse_patch_method(const std::string& name);
 
 struct PatchOptions {
-  /// Side of a patch in pixels. It begins patch / 2 pixels above and to the left of its pixel, which is thus the centre,
-  /// or the one behind the centre where the side is even.
+  /// Side of a patch in pixels. It begins patch / 2 pixels above and to the left of its pixel, which is thus the
+  /// centre, or the one behind the centre where the side is even.
   int64_t patch = 3;
   PatchMethod method = PatchMethod::exact;
   int64_t k = 1;  ///< neighbours of each pixel, 1 to 8, nearest first
@@ -30,14 +30,14 @@ struct PatchOptions {
   /// The largest distances between a pixel and its neighbour, in rows and columns.
   std::optional<std::pair<int64_t, int64_t>> window{};
   PatchBorder border = PatchBorder::edge;
-  uint64_t seed = 0;        ///< of patchmatch: the same field for a seed on every device
-  int64_t iterations = 5;   ///< of patchmatch
+  uint64_t seed = 0;       ///< of patchmatch: the same field for a seed on every device
+  int64_t iterations = 5;  ///< of patchmatch
   /// Called on the calling thread with the pixels of a that are done, and all of them. What it raises ends the call.
   std::function<void(int64_t, int64_t)> progress{};
 };
 
 struct NearestPatches {
-  Array field;      ///< int32 (height, width[, k], 2): y and x in b; -1 where there are fewer than k neighbours
+  Array field;  ///< int32 (height, width[, k], 2): y and x in b; -1 where there are fewer than k neighbours
   /// (height, width[, k]): sums of squared differences over a patch and its channels. int64 for integers and bool;
   /// float64 for float64, else float32. The largest int64, or infinity, where there is no neighbour.
   Array distances;
@@ -55,10 +55,9 @@ struct NearestPatches {
 /// fit, also for integers whose distances may exceed 2^61.
 IRUKA_API NearestPatches nnf(const Array& a, const Array& b, const PatchOptions& options = {});
 
-/// A picture of the field's size rebuilt from b: the patches that `field`, int32 (height, width, 2), names are laid over
-/// one another and averaged in float64; integers are rounded to the nearest, halves to even. Has b's dtype. Pixels
+/// A picture of the field's size rebuilt from b: the patches that `field`, int32 (height, width, 2), names are laid
+/// over one another and averaged in float64; integers are rounded to the nearest, halves to even. Has b's dtype. Pixels
 /// without neighbours lay nothing, and a place that no patch covers is 0. Raises IndexError for a field that leaves b.
-IRUKA_API Array reconstruct(const Array& field, const Array& b, int64_t patch,
-                            PatchBorder border = PatchBorder::edge);
+IRUKA_API Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder border = PatchBorder::edge);
 
 }  // namespace iruka::image

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns the exit status: 0, or 1 with a message on standard error. Wrong usage exits with 2."""
+    """Runs a command and returns the exit status: 0, or 1 with a message on standard error. Wrong usage raises
+    SystemExit(2)."""
     parser = argparse.ArgumentParser(prog="iruka", description="Arrays and pictures on CPU and GPU.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_match(commands)
@@ -45,7 +46,9 @@ def _add_match(commands) -> None:
     command.add_argument("--iterations", type=int, default=5, metavar="N", help="of patchmatch (default: 5)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of patchmatch (default: 0)")
     command.add_argument("--window", type=int, metavar="N", help="largest displacement of a neighbour in pixels")
-    command.add_argument("--border", choices=["edge", "reflect", "constant", "wrap"], default="edge", help="default: edge")
+    command.add_argument(
+        "--border", choices=["edge", "reflect", "constant", "wrap"], default="edge", help="default: edge"
+    )
     command.add_argument("--gray", action="store_true", help="match grey pictures")
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing")
 

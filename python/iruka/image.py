@@ -33,7 +33,6 @@ from . import _core
 from ._core import ndarray
 
 _codecs = _core._image
-_patches = _core._patches
 
 
 class NearestPatches(NamedTuple):
@@ -188,28 +187,29 @@ def nnf(
     border: what a patch sees outside of its picture: 'edge', 'reflect', 'constant' (zeros) or 'wrap', as numpy.pad.
     progress: called with the pixels of a that are done, and all of them. What it raises ends the call.
 
-    Returns NearestPatches(field, distances). field: int32 (height, width, 2), with k > 1 (height, width, k, 2), of y and
-    x in b. distances: (height, width) or (height, width, k), sums of squared differences over a patch and its channels:
-    int64 and exact for integers and bool, float64 for float64, else float32, rounded alike on every device. Of patches
-    at the same distance the first in scan order of b is nearer. A patch at a distance that is NaN or infinite is no
-    neighbour; where there are fewer than k, the field is -1 and the distance the largest int64, or infinity.
+    Returns NearestPatches(field, distances). field: int32 (height, width, 2), with k > 1 (height, width, k, 2), of y
+    and x in b. distances: (height, width) or (height, width, k), sums of squared differences over a patch and its
+    channels: int64 and exact for integers and bool, float64 for float64, else float32, rounded alike on every device.
+    Of patches at the same distance the first in scan order of b is nearer. A patch at a distance that is NaN or
+    infinite is no neighbour; where there are fewer than k, the field is -1 and the distance the largest int64, or
+    infinity.
 
     Raises ShapeError (a ValueError) for pictures that do not fit, TypeError for complex pictures and masks that are not
     bool, ValueError for other arguments and for integers whose distances may exceed 2**61.
     """
     options = (patch, method, k, mask, window, border, seed, iterations, progress)
-    return NearestPatches(*_patches.nnf(a, b, options))
+    return NearestPatches(*_codecs.nnf(a, b, options))
 
 
 def reconstruct(field, b, patch: int = 3, border: str = "edge") -> ndarray:
-    """A picture of the field's size that is rebuilt from b, in b's dtype: the patches that the field names are laid over
-    one another and averaged in float64. Integers are rounded to the nearest one, halves to even.
+    """A picture of the field's size that is rebuilt from b, in b's dtype: the patches that the field names are laid
+    over one another and averaged in float64. Integers are rounded to the nearest one, halves to even.
 
     field: int32 (height, width, 2), as nnf gives it; for k neighbours pass field[:, :, 0]. Pixels with -1 lay nothing,
     and a place that no patch covers is 0. patch, border: as for nnf. Raises ShapeError and TypeError for another field,
     IndexError for one that leaves b.
     """
-    return _patches.reconstruct(field, b, patch, border)
+    return _codecs.reconstruct(field, b, patch, border)
 
 
 def _place(function: str, source) -> str:

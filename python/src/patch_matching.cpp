@@ -9,7 +9,8 @@ namespace iruka::python {
 namespace {
 
 Array given_picture(nb::handle object, const char* what, Device& device) {
-  if (!is_array_like(object.ptr())) throw TypeError(std::string(what) + " must be an array, not " + describe(object.type()));
+  if (!is_array_like(object.ptr()))
+    throw TypeError(std::string(what) + " must be an array, not " + describe(object.type()));
   return as_array(object, device);
 }
 
@@ -66,7 +67,7 @@ nb::object reconstruct(nb::handle field, nb::handle b, nb::handle patch, nb::han
 }  // namespace
 
 void bind_patch_matching(nb::module_& parent) {
-  nb::module_ module = parent.def_submodule("_patches", "Patch matching; iruka.image gives it defaults.");
+  auto module = nb::borrow<nb::module_>(parent.attr("_image"));  // which bind_image has made
   module.def("nnf", &nnf, nb::arg("a"), nb::arg("b"), nb::arg("options"));
   module.def("reconstruct", &reconstruct, nb::arg("field"), nb::arg("b"), nb::arg("patch"), nb::arg("border"));
 }

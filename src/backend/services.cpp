@@ -68,7 +68,8 @@ const Implementations<Turning> Turning::implementations{
     "turning matrices", {[](Device&) -> Turning& { return cpu_backend::cpu_turning(); }, nullptr}};
 
 const Implementations<PatchMatchings> PatchMatchings::implementations{
-    "patch matching by loops", {[](Device&) -> PatchMatchings& { return cpu_backend::cpu_patch_matchings(); }, nullptr}};
+    "patch matching by loops",
+    {[](Device&) -> PatchMatchings& { return cpu_backend::cpu_patch_matchings(); }, nullptr}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
 

@@ -35,11 +35,11 @@ struct PatchMatching {
   int64_t channels = 1, patch = 1;
   Picture a, b;
   PatchBorder border = PatchBorder::edge;
-  int64_t kept = 1;                        ///< candidates of a pixel that are wanted
-  const bool* mask = nullptr;              ///< the pixels of b that may be candidates; null: all
-  int64_t window_y = 0, window_x = 0;      ///< the largest displacements
-  int32_t* field = nullptr;                ///< (a.height, a.width, kept, 2): y and x in b; -1 where there is none
-  void* distances = nullptr;               ///< (a.height, a.width, kept): int64, or the dtype of floats
+  int64_t kept = 1;                    ///< candidates of a pixel that are wanted
+  const bool* mask = nullptr;          ///< the pixels of b that may be candidates; null: all
+  int64_t window_y = 0, window_x = 0;  ///< the largest displacements
+  int32_t* field = nullptr;            ///< (a.height, a.width, kept, 2): y and x in b; -1 where there is none
+  void* distances = nullptr;           ///< (a.height, a.width, kept): int64, or the dtype of floats
   std::function<void(int64_t, int64_t)> progress{};  ///< pixels of a that are done, and all
 };
 

@@ -52,10 +52,9 @@ const RawKernel& match_kernel(const ByteKind& kind) {
 Array words_of(const Array& picture, const ByteKind& kind, int64_t channels) {
   static constinit ops::PermanentCache<ByteKind, ElementwiseKernel> kernels;
   const ElementwiseKernel& kernel = kernels.get({kind.dtype, 0, kind.planes, 0, false}, [&] {
-    return ElementwiseKernel(
-        "raw const T picture, int32 channels, int32 centre", "int32 word",
-        "word = word_of<" + number(kind.planes) + ">(&picture[0], channels, centre, i);", "image_patch_words",
-        {.preamble = kHeader, .diagnose_early = false});
+    return ElementwiseKernel("raw const T picture, int32 channels, int32 centre", "int32 word",
+                             "word = word_of<" + number(kind.planes) + ">(&picture[0], channels, centre, i);",
+                             "image_patch_words", {.preamble = kHeader, .diagnose_early = false});
   });
   const Array words = Array::empty({picture.size() / channels * kind.planes}, Dtype::int32, picture.device());
   const int64_t centre = kind.dtype == Dtype::uint8 ? 128 : 0;
@@ -91,12 +90,20 @@ NearestPatches match_bytes(const Array& a, const Array& b, const Array& mask, co
               b_squares = squares_of(b_words, kind, b.shape(0), b.shape(1), mask);
   constexpr int64_t kUnlimited = int64_t{1} << 30, kMostParts = 64;
   const auto [window_y, window_x] = options.window.value_or(std::pair{kUnlimited, kUnlimited});
-  const int64_t parts = std::clamp<int64_t>(kWantedThreads / pixels, 1, std::min(kMostParts, (candidates + kTile - 1) / kTile));
+  const int64_t parts =
+      std::clamp<int64_t>(kWantedThreads / pixels, 1, std::min(kMostParts, (candidates + kTile - 1) / kTile));
   const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
-  const ByteMatching job{a_words.data(),    b_words.data(),     a_squares.data(),
-                         b_squares.data(),  narrow(height),     narrow(width),
-                         narrow(b.shape(0)), narrow(b.shape(1)), narrow(std::min(window_y, kUnlimited)),
-                         narrow(std::min(window_x, kUnlimited)), narrow(parts)};
+  const ByteMatching job{a_words.data(),
+                         b_words.data(),
+                         a_squares.data(),
+                         b_squares.data(),
+                         narrow(height),
+                         narrow(width),
+                         narrow(b.shape(0)),
+                         narrow(b.shape(1)),
+                         narrow(std::min(window_y, kUnlimited)),
+                         narrow(std::min(window_x, kUnlimited)),
+                         narrow(parts)};
   const Array distances = Array::empty({parts * options.k * pixels}, Dtype::int32, device),
               labels = Array::empty(distances.shape(), Dtype::int32, device);
   const RawArgument arguments[] = {job, distances, labels};
@@ -109,15 +116,16 @@ NearestPatches match_bytes(const Array& a, const Array& b, const Array& mask, co
   NearestPatches result{Array::empty(field_shape, Dtype::int32, device), Array::empty(shape, Dtype::int64, device)};
   static constinit ops::PermanentCache<int64_t, ElementwiseKernel> kernels;
   const ElementwiseKernel& merge = kernels.get(options.k, [&] {
-    return ElementwiseKernel("raw const int32 distances, raw const int32 labels, raw const int32 squares, int32 height, "
-                             "int32 width, int32 b_width, int32 parts",
-                             "raw int32 field, raw int64 result",
-                             "const ByteMatching job{nullptr, nullptr, &squares[0], nullptr, height, width, 0, b_width, 0, 0, "
-                             "parts};\nmerge_parts<" + number(options.k) +
-                                 ">(job, &distances[0], &labels[0], i, &field[0], &result[0]);",
-                             "image_merge_patches", {.preamble = kHeader, .diagnose_early = false});
+    return ElementwiseKernel(
+        "raw const int32 distances, raw const int32 labels, raw const int32 squares, int32 height, "
+        "int32 width, int32 b_width, int32 parts",
+        "raw int32 field, raw int64 result",
+        "const ByteMatching job{nullptr, nullptr, &squares[0], nullptr, height, width, 0, b_width, 0, 0, "
+        "parts};\nmerge_parts<" +
+            number(options.k) + ">(job, &distances[0], &labels[0], i, &field[0], &result[0]);",
+        "image_merge_patches", {.preamble = kHeader, .diagnose_early = false});
   });
-  const Argument merged[] = {distances,          labels,        a_squares,    Scalar(height), Scalar(width),
+  const Argument merged[] = {distances,          labels,        a_squares,    Scalar(height),  Scalar(width),
                              Scalar(b.shape(1)), Scalar(parts), result.field, result.distances};
   merge.fill(merged, {.size = pixels});
   if (options.progress) options.progress(pixels, pixels);
@@ -127,8 +135,8 @@ NearestPatches match_bytes(const Array& a, const Array& b, const Array& mask, co
 }  // namespace
 
 std::string match_bytes_text(int64_t patch, int64_t planes, int64_t kept, bool has_window) {
-  const std::string list = number(patch) + ", " + number(planes) + ", " + number(kept) + ", " + number(kThreads) + ", " +
-                           number(kTile) + (has_window ? ", true" : ", false");
+  const std::string list = number(patch) + ", " + number(planes) + ", " + number(kept) + ", " + number(kThreads) +
+                           ", " + number(kTile) + (has_window ? ", true" : ", false");
   return kHeader + std::string("extern \"C\" __global__ void __launch_bounds__(") + number(kThreads) +
          ") image_match_bytes(ByteMatching job, int* distances, int* labels) {\n"
          "  __shared__ __align__(16) int tile[" +

@@ -47,8 +47,7 @@ void check_picture(const char* function, const char* which, const Array& picture
   if (picture.ndim() != 2 && picture.ndim() != 3)
     throw ShapeError(where + " must be (height, width) or (height, width, channels), not of shape " +
                      to_string(picture.shape()));
-  if (is_complex(picture.dtype()))
-    throw TypeError(where + " must hold real numbers, not " + name(picture.dtype()));
+  if (is_complex(picture.dtype())) throw TypeError(where + " must hold real numbers, not " + name(picture.dtype()));
   if (picture.shape(0) > std::numeric_limits<int32_t>::max() / std::max<int64_t>(1, picture.shape(1)))
     throw ShapeError(where + " must have fewer than 2**31 pixels, not shape " + to_string(picture.shape()));
 }
@@ -82,8 +81,8 @@ Array checked_mask(const Array& b, const PatchOptions& options) {
     allowed = sum(mask).item<int64_t>();
   }
   if (options.k > allowed)
-    throw ValueError("nnf: k must be at most the " + std::to_string(allowed) + " pixels of b that may be neighbours, not " +
-                     std::to_string(options.k));
+    throw ValueError("nnf: k must be at most the " + std::to_string(allowed) +
+                     " pixels of b that may be neighbours, not " + std::to_string(options.k));
   return mask;
 }
 
@@ -198,21 +197,15 @@ Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder
     return ElementwiseKernel(
         "raw const int32 field, raw const T b, int32 height, int32 width, int32 b_height, int32 b_width, "
         "int32 channels, int32 patch",
-        "raw T rebuilt",
-        "rebuilt[i] = T(" + (is_float ? mean : "rint(" + mean + ")") + ");", "image_reconstruct",
-        {.preamble = "#include \"image/kernels/reconstruct.h\"\nusing namespace iruka::image;\n", .diagnose_early = false});
+        "raw T rebuilt", "rebuilt[i] = T(" + (is_float ? mean : "rint(" + mean + ")") + ");", "image_reconstruct",
+        {.preamble = "#include \"image/kernels/reconstruct.h\"\nusing namespace iruka::image;\n",
+         .diagnose_early = false});
   });
   const auto size = [](int64_t extent) { return Scalar(extent); };
   const Array dense_field = field.contiguous(), dense_b = b.contiguous();
-  const Argument arguments[] = {dense_field,
-                                dense_b,
-                                size(field.shape(0)),
-                                size(field.shape(1)),
-                                size(b.shape(0)),
-                                size(b.shape(1)),
-                                size(channels_of(b)),
-                                size(patch),
-                                result};
+  const Argument arguments[] = {dense_field,          dense_b,          size(field.shape(0)),
+                                size(field.shape(1)), size(b.shape(0)), size(b.shape(1)),
+                                size(channels_of(b)), size(patch),      result};
   kernel.fill(arguments, {.size = result.size()});
   return result;
 }

@@ -51,14 +51,14 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
     const std::string calls[] = {"search.begin(i, farthest);",
                                  "search.sweep(i, " + number(kSegment) + ", sweep, is_row, is_backward);",
                                  "search.search_all(first + i, farthest);"};
-    static constexpr const char* kNames[] = {"image_patch_search_begin", "image_patch_search", "image_patch_search_all"};
+    static constexpr const char* kNames[] = {"image_patch_search_begin", "image_patch_search",
+                                             "image_patch_search_all"};
     const auto step = static_cast<size_t>(kind.step);
     const std::string type = name(kind.dtype), distance = name(sum);
     return ElementwiseKernel("raw const " + type + " a, raw const " + type +
                                  " b, raw const bool mask, raw const int32 before, int32 sizes[7], uint64 seed, " +
                                  distance + " farthest, int32 sweep, bool is_row, bool is_backward, int64 first",
-                             "raw int32 labels, raw " + distance + " distances", search + calls[step],
-                             kNames[step],
+                             "raw int32 labels, raw " + distance + " distances", search + calls[step], kNames[step],
                              {.preamble = "#include \"core/kernels/patch_search.h\"\nusing namespace iruka::image;\n",
                               .diagnose_early = false});
   });
@@ -127,9 +127,12 @@ class Search {
         distances_(Array::empty(labels_.shape(), sum_, device_)) {
     constexpr int64_t kUnlimited = int64_t{1} << 30;
     const auto [window_y, window_x] = options.window.value_or(std::pair{kUnlimited, kUnlimited});
-    const int64_t sizes[] = {height_,    width_,
-                             b.shape(0), b_width_,
-                             std::min(window_y, kUnlimited), std::min(window_x, kUnlimited),
+    const int64_t sizes[] = {height_,
+                             width_,
+                             b.shape(0),
+                             b_width_,
+                             std::min(window_y, kUnlimited),
+                             std::min(window_x, kUnlimited),
                              mask.valid() ? 1 : 0};
     int32_t narrow[std::size(sizes)];
     std::transform(std::begin(sizes), std::end(sizes), narrow, [](int64_t size) { return static_cast<int32_t>(size); });
@@ -166,19 +169,9 @@ class Search {
   void run(SearchStep step, int64_t sweep, int64_t first, int64_t size) {
     kind_.step = step;
     const bool is_row = sweep % 2 == 0, is_backward = sweep % 4 >= 2;
-    const Argument arguments[] = {a_,
-                                  b_,
-                                  mask_,
-                                  before_,
-                                  sizes_,
-                                  Scalar(options_.seed),
-                                  farthest_of(sum_),
-                                  Scalar(sweep),
-                                  is_row,
-                                  is_backward,
-                                  Scalar(first),
-                                  labels_,
-                                  distances_};
+    const Argument arguments[] = {
+        a_,     b_,          mask_,         before_, sizes_,    Scalar(options_.seed), farthest_of(sum_), Scalar(sweep),
+        is_row, is_backward, Scalar(first), labels_, distances_};
     kernel_of(kind_).fill(arguments, {.size = size});
   }
 
@@ -216,9 +209,8 @@ class Search {
   NearestPatches result() const {
     Dims shape{height_, width_};
     if (options_.k > 1) shape.push_back(options_.k);
-    NearestPatches result{field_of(labels_, shape, b_width_), is_inexact(sum_)
-                                                                  ? distances_.reshape(shape)
-                                                                  : distances_of(labels_, distances_, shape)};
+    NearestPatches result{field_of(labels_, shape, b_width_),
+                          is_inexact(sum_) ? distances_.reshape(shape) : distances_of(labels_, distances_, shape)};
     if (options_.progress) options_.progress(height_ * width_, height_ * width_);
     return result;
   }

@@ -98,7 +98,8 @@ void compare(const Case& c, unsigned seed) {
   }
   if (c.has_window) options.window = {3, 2};
   const std::vector<int32_t> expected = plain_field(a, b, c, mask, options);
-  const NearestPatches by_loops = image::nnf(a, b, options), by_kernels = image::match_by_kernels(a, b, allowed, options),
+  const NearestPatches by_loops = image::nnf(a, b, options),
+                       by_kernels = image::match_by_kernels(a, b, allowed, options),
                        plain = image::search_all_patches(a, b, allowed, options);
   for (const NearestPatches* found : {&by_loops, &by_kernels, &plain}) {
     EXPECT_EQ(found->field.to_vector<int32_t>(), expected);
@@ -110,8 +111,8 @@ void compare(const Case& c, unsigned seed) {
 }
 
 constexpr Case kCases[] = {
-    {9, 13, 7, 11, 3, 3, 1, false, false}, {6, 5, 12, 9, 1, 3, 2, false, false}, {7, 8, 9, 6, 4, 2, 1, true, false},
-    {8, 9, 6, 14, 5, 3, 3, true, true},    {5, 21, 9, 20, 2, 1, 8, false, true}, {1, 1, 3, 3, 3, 4, 1, false, false},
+    {9, 13, 7, 11, 3, 3, 1, false, false},   {6, 5, 12, 9, 1, 3, 2, false, false}, {7, 8, 9, 6, 4, 2, 1, true, false},
+    {8, 9, 6, 14, 5, 3, 3, true, true},      {5, 21, 9, 20, 2, 1, 8, false, true}, {1, 1, 3, 3, 3, 4, 1, false, false},
     {12, 12, 12, 12, 3, 7, 1, false, false}, {3, 3, 4, 5, 3, 9, 2, false, false},
 };
 
@@ -151,8 +152,7 @@ class PatchKernelsForGpus : public NvrtcTest {};
 TEST_F(PatchKernelsForGpus, MatchBytesByDotProducts) {
   for (const auto& [patch, planes, kept, has_window] :
        {std::tuple{3, 1, 1, false}, std::tuple{3, 1, 8, true}, std::tuple{7, 1, 1, false}, std::tuple{2, 3, 2, true}}) {
-    const Nvrtc::Output output =
-        Nvrtc::find()->compile(image::match_bytes_text(patch, planes, kept, has_window), 90);
+    const Nvrtc::Output output = Nvrtc::find()->compile(image::match_bytes_text(patch, planes, kept, has_window), 90);
     ASSERT_TRUE(output.ok) << output.log;
     EXPECT_NE(output.ptx.find("dp4a"), std::string::npos);
     EXPECT_EQ(output.ptx.find(".local"), std::string::npos) << "arrays must be registers";
@@ -163,8 +163,9 @@ TEST_F(PatchKernelsForGpus, SearchOfEveryKind) {
   for (const char* types : {"unsigned char, int, 3, 3>, 1", "float, float, 5, 1>, 2", "double, double, 2, 4>, 1",
                             "unsigned short, long long, 3, 3>, 8"}) {
     const std::string text =
-        std::string("#include \"core/kernels/patch_search.h\"\n#include \"image/kernels/reconstruct.h\"\n"
-                    "using namespace iruka::image;\nusing Search = PatchSearch<PlainDistance<") +
+        std::string(
+            "#include \"core/kernels/patch_search.h\"\n#include \"image/kernels/reconstruct.h\"\n"
+            "using namespace iruka::image;\nusing Search = PatchSearch<PlainDistance<") +
         types +
         ">;\nextern \"C\" __global__ void step(Search search, int sweep) {\n"
         "  search.begin(threadIdx.x, 7);\n  search.search_all(threadIdx.x, 7);\n"

@@ -64,15 +64,17 @@ def test_match_takes_options(pictures, capsys):
         (["match", "a.png"], 2, "the following arguments are required"),
         (["match", "a.png", "b.png", "-o", "out.png", "--method", "fast"], 2, "invalid choice: 'fast'"),
         (["unknown"], 2, "invalid choice: 'unknown'"),
-        (["match", "a.png", "b.png", "-o", "out.png", "--patch", "0"], 1, "iruka match: nnf: patch must be 1 to 1023, not 0"),
+        (
+            ["match", "a.png", "b.png", "-o", "out.png", "--patch", "0"],
+            1,
+            "iruka match: nnf: patch must be 1 to 1023, not 0",
+        ),
         (["match", "missing.png", "b.png", "-o", "out.png"], 1, "iruka match: "),
         (["match", "a.png", "b.png", "-o", "out.xyz"], 1, "iruka match: imwrite: 'out.xyz': the format must be"),
     ],
 )
 def test_errors_go_to_standard_error(pictures, arguments, status, message):
     folder, _, _ = pictures
-    done = subprocess.run(
-        [sys.executable, "-m", "iruka", *arguments], capture_output=True, text=True, cwd=folder
-    )
+    done = subprocess.run([sys.executable, "-m", "iruka", *arguments], capture_output=True, text=True, cwd=folder)
     assert done.returncode == status and done.stdout == ""
     assert message in done.stderr and "Traceback" not in done.stderr

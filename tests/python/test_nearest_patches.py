@@ -188,7 +188,9 @@ def rounded(a, b, patch, dtype):
 @pytest.mark.parametrize("channels", [1, 3])
 def test_floats_are_rounded_as_stated(rng, patch, channels):
     """float32, whose fused products float64 holds nearly always: the values have 12 bits, so that it always does."""
-    a, b = ((rng.integers(-2048, 2048, (6, 21, channels)) / 1000).astype(np.float16).astype(np.float32) for _ in range(2))
+    a, b = (
+        (rng.integers(-2048, 2048, (6, 21, channels)) / 1000).astype(np.float16).astype(np.float32) for _ in range(2)
+    )
     a, b = a * np.float32(1.25), b * np.float32(0.75)
     found = image.nnf(a, b, patch=patch)
     distances = rounded(a, b, patch, np.float32)
@@ -278,7 +280,11 @@ def test_an_interrupt_ends_the_search(dtype):
     "change, error, message",
     [
         ({"a": np.zeros(3)}, ValueError, r"nnf: a must be \(height, width\) or .*, not of shape \(3,\)"),
-        ({"b": np.zeros((3, 3, 2))}, ValueError, r"nnf: a and b must have the same channels, not shapes \(4, 5\) and \(3, 3, 2\)"),
+        (
+            {"b": np.zeros((3, 3, 2))},
+            ValueError,
+            r"nnf: a and b must have the same channels, not shapes \(4, 5\) and \(3, 3, 2\)",
+        ),
         ({"b": np.zeros((0, 3))}, ValueError, r"nnf: a and b must have pixels"),
         ({"a": np.zeros((3, 3), complex)}, TypeError, "nnf: a must hold real numbers, not complex128"),
         ({"a": "picture"}, TypeError, "nnf: a must be an array, not"),

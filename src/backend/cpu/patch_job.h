@@ -17,15 +17,15 @@ struct Displacements {
 /// Pixels of the first picture, and the candidates that they have kept. All lines are in elements; columns are whole
 /// vectors. Pictures have margins, so that a vector and the sums of a patch may leave the second one at both ends.
 struct TilePlace {
-  int64_t rows, vectors;     ///< up to PatchLoops::most_vectors
-  int64_t y, x;              ///< of the first pixel
-  int64_t a_line, a_plane;   ///< from row to row, and from one plane of words or channels to the next
+  int64_t rows, vectors;    ///< up to PatchLoops::most_vectors
+  int64_t y, x;             ///< of the first pixel
+  int64_t a_line, a_plane;  ///< from row to row, and from one plane of words or channels to the next
   int64_t b_line, b_plane;
   int64_t b_height, b_width;  ///< in patches
   int64_t planes;
   int64_t patch;
-  int64_t kept;              ///< candidates of a pixel
-  int64_t line, plane;       ///< of the candidates: from row to row, and from one candidate to the next
+  int64_t kept;         ///< candidates of a pixel
+  int64_t line, plane;  ///< of the candidates: from row to row, and from one candidate to the next
 };
 
 /// Bytes in words of 32 bits. The score of a candidate is 2 ab - |b|^2, which is the larger the nearer it is.
@@ -56,7 +56,7 @@ struct NumberTile {
   T farthest;        ///< what is no distance: infinity, or a number that is larger than all
   T* distances;      ///< nearest first
   Label* labels;
-  T* scratch;        ///< scratch_size() elements
+  T* scratch;  ///< scratch_size() elements
 };
 
 /// The loops of one instruction set.

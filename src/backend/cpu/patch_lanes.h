@@ -1,8 +1,8 @@
-// The loops of exact patch matching. A source file for each instruction set includes this one, within a namespace of its
-// own; so it uses no function of the standard library.
+// The loops of exact patch matching. A source file for each instruction set includes this one, within a namespace of
+// its own; so it uses no function of the standard library.
 //
-// Lanes are neighbouring pixels of the first picture at one displacement. Patches of neighbours overlap, so that products
-// of pixels are summed along a row of the patch by shifting vectors, and over its rows by a running sum.
+// Lanes are neighbouring pixels of the first picture at one displacement. Patches of neighbours overlap, so that
+// products of pixels are summed along a row of the patch by shifting vectors, and over its rows by a running sum.
 #include <stddef.h>
 
 #include <utility>
@@ -111,9 +111,8 @@ IRUKA_PATCH_INLINE void add_neighbours(const Word (&v)[kVectors + 1], Word (&sum
     });
   } else {
     Word pairs[kVectors + 1];
-    repeat<kVectors>([&](auto j) IRUKA_PATCH_LAMBDA {
-      pairs[j.value] = v[j.value] + shifted<kStep>(v[j.value], v[j.value + 1]);
-    });
+    repeat<kVectors>(
+        [&](auto j) IRUKA_PATCH_LAMBDA { pairs[j.value] = v[j.value] + shifted<kStep>(v[j.value], v[j.value + 1]); });
     // Lanes that would need a further vector are not used.
     pairs[kVectors] = v[kVectors] + shifted<kStep>(v[kVectors], v[kVectors]);
     add_neighbours<kCount / 2, 2 * kStep, kVectors>(pairs, sums);
@@ -157,8 +156,8 @@ __attribute__((noinline)) void multiply_planes(const ByteTile& tile, const int32
   });
 }
 
-/// Adds up products along rows of the patch, for each row of displacements. The rows of the second picture that the next
-/// row of pixels needs again stay in registers.
+/// Adds up products along rows of the patch, for each row of displacements. The rows of the second picture that the
+/// next row of pixels needs again stay in registers.
 template <int kPatch, int kVectors, bool kHasFewPlanes>
 struct RowProducts {
   static constexpr int kPlanes = kHasFewPlanes ? kFewPlanes : 1;
@@ -256,9 +255,8 @@ struct PatchSums {
  private:
   template <class Use>
   static IRUKA_PATCH_INLINE void each(Use&& use) {
-    repeat<kDisplaced>([&](auto d) IRUKA_PATCH_LAMBDA {
-      repeat<kVectors>([&](auto j) IRUKA_PATCH_LAMBDA { use(d, j); });
-    });
+    repeat<kDisplaced>([&](auto d)
+                           IRUKA_PATCH_LAMBDA { repeat<kVectors>([&](auto j) IRUKA_PATCH_LAMBDA { use(d, j); }); });
   }
   IRUKA_PATCH_INLINE void push(int d, int j, Word sum) {
     if constexpr (kPatch == 3) rows[0][d][j] = rows[1][d][j];
@@ -268,9 +266,9 @@ struct PatchSums {
 
 /// Where the loop over the rows of a tile begins, for one column of displacements.
 struct ByteRows {
-  int64_t first, end;   ///< rows of the tile
-  int64_t vector;       ///< the first one
-  int64_t b;            ///< the candidate's place in the second picture, for the first row of displacements
+  int64_t first, end;  ///< rows of the tile
+  int64_t vector;      ///< the first one
+  int64_t b;           ///< the candidate's place in the second picture, for the first row of displacements
   int64_t label, count;
 };
 
@@ -290,16 +288,15 @@ __attribute__((noinline)) void match_rows(const ByteTile& tile, const ByteRows& 
   }
   const int32_t* half = tile.half + job.b;
   repeat<kDisplaced - 1>([&](auto d) IRUKA_PATCH_LAMBDA {
-    repeat<kVectors>([&](auto j) IRUKA_PATCH_LAMBDA {
-      halves[d.value + 1][j.value] = Words::load(half + j.value * Words::count);
-    });
+    repeat<kVectors>(
+        [&](auto j) IRUKA_PATCH_LAMBDA { halves[d.value + 1][j.value] = Words::load(half + j.value * Words::count); });
     half += at.b_line;
   });
   int64_t place = job.first * at.line + column;
   for (int64_t row = job.first; row < job.end; ++row) {
     repeat<kVectors>([&](auto j) IRUKA_PATCH_LAMBDA {
-      repeat<kDisplaced - 1>(
-          [&](auto d) IRUKA_PATCH_LAMBDA { halves[d.value][j.value] = halves[d.value + 1][j.value]; });
+      repeat<kDisplaced - 1>([&](auto d)
+                                 IRUKA_PATCH_LAMBDA { halves[d.value][j.value] = halves[d.value + 1][j.value]; });
       halves[kDisplaced - 1][j.value] = Words::load(half + j.value * Words::count);
     });
     products.next(sums);
@@ -410,8 +407,8 @@ __attribute__((noinline)) void keep(const NumberTile<T, Label>& tile, int64_t pl
   }
 }
 
-/// The sums of a row of patches: result[x] = row[x] + ... + row[x + patch - 1], for vectors of x. Exact sums are made of
-/// sums of pairs, pairs of pairs...; others are added from left to right.
+/// The sums of a row of patches: result[x] = row[x] + ... + row[x + patch - 1], for vectors of x. Exact sums are made
+/// of sums of pairs, pairs of pairs...; others are added from left to right.
 template <bool kIsExact, class T>
 IRUKA_PATCH_INLINE void add_row(T* row, T* pairs, int64_t patch, int64_t vectors, T* result) {
   using L = Lanes<T>;
@@ -446,8 +443,7 @@ IRUKA_PATCH_INLINE void square_row(const NumberTile<T, Label>& tile, const T* a,
   for (int64_t j = 0; j < count; j += L::count) {
     typename L::Vector sum{};
     for (int64_t plane = 0; plane < tile.at.planes; ++plane)
-      sum = add_square<T>(
-          sum, L::load(a + plane * tile.at.a_plane + j) - L::load(b + plane * tile.at.b_plane + j));
+      sum = add_square<T>(sum, L::load(a + plane * tile.at.a_plane + j) - L::load(b + plane * tile.at.b_plane + j));
     L::store(sum, to + j);
   }
 }

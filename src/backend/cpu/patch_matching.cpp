@@ -138,8 +138,8 @@ class Blocks {
     constexpr int64_t kRows = 32;
     const int64_t wanted = std::min(kBlocksPerThread, int64_t{4}) * ThreadPool::instance().thread_count();
     strips_ = divided(vectors_, most_vectors);
-    const int64_t bands = std::max(divided(height_, std::max(kRows, job.patch)),
-                                   std::min(divided(wanted, strips_), divided(height_, 8)));
+    const int64_t bands =
+        std::max(divided(height_, std::max(kRows, job.patch)), std::min(divided(wanted, strips_), divided(height_, 8)));
     bands_ = std::max<int64_t>(1, bands);
   }
   int64_t count() const { return bands_ * strips_; }
@@ -158,12 +158,12 @@ class Blocks {
 template <class Body>
 void run_blocks(const PatchMatching& job, const Blocks& blocks, Body&& body) {
   const auto run = [&](int64_t first, int64_t end) {
-    ThreadPool::instance().run(
-        end - first, 1,
-        [&](int64_t from, int64_t to) {
-          for (int64_t k = first + from; k < first + to && !should_stop(); ++k) body(blocks.at(k));
-        },
-        {.alone = kAlone});
+    ThreadPool::instance().run(end - first, 1,
+                               [&](int64_t from, int64_t to) {
+                                 for (int64_t k = first + from; k < first + to && !should_stop(); ++k)
+                                   body(blocks.at(k));
+                               },
+                               {.alone = kAlone});
   };
   if (!job.progress) return run(0, blocks.count());
   using Clock = std::chrono::steady_clock;
@@ -268,9 +268,9 @@ class ByteMatching {
                   plane = line * block.rows;
     const Plane<int32_t> least(plane, kNoScore / 2), scores(plane * job_.kept, kNoScore),
         labels(plane * job_.kept, kNoLabel);
-    const TilePlace at{block.rows,    vectors,         block.y,         block.x,  a_layout_.line,
+    const TilePlace at{block.rows,     vectors,        block.y,        block.x,       a_layout_.line,
                        a_layout_.size, b_layout_.line, b_layout_.size, job_.b.height, job_.b.width,
-                       planes_,       job_.patch,      job_.kept,       line,     plane};
+                       planes_,        job_.patch,     job_.kept,      line,          plane};
     const int64_t b = b_layout_.origin();
     const ByteTile tile{at,
                         a_.data() + a_layout_.origin() + block.y * a_layout_.line + block.x,
@@ -288,9 +288,9 @@ class ByteMatching {
           const int64_t place = k * plane + y * line + x, pixel = (block.y + y) * job_.a.width + block.x + x;
           const int32_t label = labels.data()[place];
           const bool is_found = label != kNoLabel;
-          write<int64_t>(job_, block.y + y, block.x + x, k, is_found, label,
-                         is_found ? int64_t{a_sums_.data()[pixel]} - scores.data()[place]
-                                  : std::numeric_limits<int64_t>::max());
+          write<int64_t>(
+              job_, block.y + y, block.x + x, k, is_found, label,
+              is_found ? int64_t{a_sums_.data()[pixel]} - scores.data()[place] : std::numeric_limits<int64_t>::max());
         }
   }
 
@@ -352,9 +352,9 @@ class NumberMatching {
     const int64_t vectors = divided(block.columns, lanes_), line = vectors * lanes_, plane = line * block.rows;
     const Plane<T> distances(plane * job_.kept, farthest_), scratch(scratch_size(job_.patch, lanes_), T(0));
     const Plane<Label> labels(plane * job_.kept, 0);
-    const TilePlace at{block.rows,     vectors,        block.y,         block.x,  a_layout_.line,
+    const TilePlace at{block.rows,     vectors,        block.y,        block.x,       a_layout_.line,
                        a_layout_.size, b_layout_.line, b_layout_.size, job_.b.height, job_.b.width,
-                       job_.channels,  job_.patch,     job_.kept,       line,     plane};
+                       job_.channels,  job_.patch,     job_.kept,      line,          plane};
     const int64_t b = b_layout_.origin();
     const NumberTile<T, Label> tile{at,
                                     a_.data() + a_layout_.origin() + block.y * a_layout_.line + block.x,
@@ -426,12 +426,12 @@ class CpuPatchMatchings final : public PatchMatchings {
 
   bool sweep(Dtype dtype, const PatchSweep& job) override {
     if (dtype != Dtype::uint8 && dtype != Dtype::bool_) return false;
-    ThreadPool::instance().run(
-        job.segments, 1,
-        [&](int64_t begin, int64_t end) {
-          for (int64_t k = begin; k < end && !should_stop(); ++k) patch_loops().sweep(job, k, k + 1);
-        },
-        {.alone = kAlone});
+    ThreadPool::instance().run(job.segments, 1,
+                               [&](int64_t begin, int64_t end) {
+                                 for (int64_t k = begin; k < end && !should_stop(); ++k)
+                                   patch_loops().sweep(job, k, k + 1);
+                               },
+                               {.alone = kAlone});
     return true;
   }
 };

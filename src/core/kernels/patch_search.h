@@ -1,8 +1,8 @@
-// Approximate nearest patches by random search and propagation, in kernels and in the CPU's loops: PatchMatch (Barnes, Shechtman, Finkelstein and Goldman,
-// ACM Transactions on Graphics 28(3), 2009).
+// Approximate nearest patches by random search and propagation, in kernels and in the CPU's loops: PatchMatch (Barnes,
+// Shechtman, Finkelstein and Goldman, ACM Transactions on Graphics 28(3), 2009).
 //
-// Neighbours hand on their candidates along segments of a row or a column, each of which is one element of a kernel. The
-// first pixel of a segment sees the state before the sweep, so that the result depends on no order of elements.
+// Neighbours hand on their candidates along segments of a row or a column, each of which is one element of a kernel.
+// The first pixel of a segment sees the state before the sweep, so that the result depends on no order of elements.
 #pragma once
 
 namespace iruka::image {

@@ -31,7 +31,8 @@ template <int kPatch, int kPlanes> IRUKA_INLINE int patch_squares(const int* wor
 }
 
 /// Puts a candidate among those that are kept, nearest first. Candidates come in scan order.
-template <int kKept, class Sum> IRUKA_INLINE void keep(Sum (&least)[kKept], int (&labels)[kKept], Sum distance, int label) {
+template <int kKept, class Sum> IRUKA_INLINE void keep(Sum (&least)[kKept], int (&labels)[kKept], Sum distance,
+                                                       int label) {
   if (!(distance < least[kKept - 1])) return;
 #pragma unroll
   for (int k = kKept - 1; k > 0; k--) {
@@ -67,9 +68,9 @@ IRUKA_INLINE void match_part(const ByteMatching& job, int block, int part, int t
     for (int k = thread; k < count * (kWords + 1); k += kThreads) {
       const int candidate = base + k / (kWords + 1), word = k % (kWords + 1);
       tile[k / (kWords + 1) * kLine + word] =
-          word == kWords ? job.b_squares[candidate]
-                         : patch_word<kPatch, kPlanes>(job.b, job.b_width, candidate / job.b_width,
-                                                       candidate % job.b_width, word);
+          word == kWords
+              ? job.b_squares[candidate]
+              : patch_word<kPatch, kPlanes>(job.b, job.b_width, candidate / job.b_width, candidate % job.b_width, word);
     }
     wait();
     for (int k = 0; k < count; k++) {
@@ -80,7 +81,8 @@ IRUKA_INLINE void match_part(const ByteMatching& job, int block, int part, int t
       const int distance = theirs[kWords] - 2 * product;
       if (kHasWindow) {
         const int candidate = base + k;
-        if (abs(candidate / job.b_width - y) > job.window_y || abs(candidate % job.b_width - x) > job.window_x) continue;
+        if (abs(candidate / job.b_width - y) > job.window_y || abs(candidate % job.b_width - x) > job.window_x)
+          continue;
       }
       keep<kKept>(least, found, distance, base + k);
     }
