@@ -74,43 +74,41 @@ extern "C" void match_by_boxes(const uint8_t* a, const uint8_t* b, int height, i
   for (std::thread& thread : all) thread.join();
 }
 
-/// Products of bytes that `rounds` rounds of independent dot products in registers are; 0 where this file knows no
-/// instruction.
-extern "C" int64_t dot_products(int64_t rounds, int threads) {
-  const auto work = [](int64_t count) {
+namespace {
+
 #if defined(__AVX512VNNI__)
-    __m512i sums[16];
-    for (__m512i& sum : sums) sum = _mm512_setzero_si512();
-    const __m512i x = _mm512_set1_epi8(3), y = _mm512_set1_epi8(5);
-    for (int64_t k = 0; k < count; ++k) {
-#pragma GCC unroll 16
-      for (int j = 0; j < 16; ++j) {
-        sums[j] = _mm512_dpbusd_epi32(sums[j], x, y);
-        asm volatile("" : "+v"(sums[j]));
-      }
-    }
+using Words = __m512i;
+constexpr int64_t kProducts = 64;
+Words multiplied(Words sum, Words x, Words y) { return _mm512_dpbusd_epi32(sum, x, y); }
 #elif defined(__AVX2__)
-    __m256i sums[8];
-    for (__m256i& sum : sums) sum = _mm256_setzero_si256();
-    const __m256i x = _mm256_set1_epi16(3), y = _mm256_set1_epi16(5);
-    for (int64_t k = 0; k < count; ++k) {
-#pragma GCC unroll 8
-      for (int j = 0; j < 8; ++j) {
-        sums[j] = _mm256_add_epi32(sums[j], _mm256_madd_epi16(x, y));
-        asm volatile("" : "+x"(sums[j]));
-      }
-    }
-#endif
-    (void)count;
-  };
-  std::vector<std::thread> all;
-  for (int k = 0; k < threads; ++k) all.emplace_back(work, rounds);
-  for (std::thread& thread : all) thread.join();
-#if defined(__AVX512VNNI__)
-  return rounds * threads * 16 * 64;
-#elif defined(__AVX2__)
-  return rounds * threads * 8 * 16;
+using Words = __m256i;
+constexpr int64_t kProducts = 16;
+Words multiplied(Words sum, Words x, Words y) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, y)); }
 #else
-  return 0;
+using Words = int64_t;
+constexpr int64_t kProducts = 0;
+Words multiplied(Words sum, Words, Words) { return sum; }
 #endif
+constexpr int64_t kSums = 10;
+
+/// Sums that stay in registers, and are independent of each other.
+void multiply(int64_t rounds) {
+  Words a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{}, x{}, y{};
+  asm volatile("" : "+x"(x), "+x"(y));
+  for (int64_t k = 0; k < rounds; ++k) {
+    a = multiplied(a, x, y), b = multiplied(b, x, y), c = multiplied(c, x, y), d = multiplied(d, x, y);
+    e = multiplied(e, x, y), f = multiplied(f, x, y), g = multiplied(g, x, y), h = multiplied(h, x, y);
+    i = multiplied(i, x, y), j = multiplied(j, x, y);
+    asm volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h), "+x"(i), "+x"(j));
+  }
+}
+
+}  // namespace
+
+/// Products of bytes that `rounds` rounds of dot products are on all threads; 0 without an instruction for them.
+extern "C" int64_t dot_products(int64_t rounds, int threads) {
+  std::vector<std::thread> all;
+  for (int k = 0; k < threads; ++k) all.emplace_back(multiply, rounds);
+  for (std::thread& thread : all) thread.join();
+  return rounds * threads * kSums * kProducts;
 }

@@ -123,19 +123,26 @@ IRUKA_PATCH_INLINE void add_neighbours(const Word (&v)[kVectors + 1], Word (&sum
   }
 }
 
-/// Puts a candidate of each lane among those that are kept. Of equal ones the first in scan order comes first. `place`
-/// counts from the tile's first pixel. Returns the last one's scores.
-__attribute__((noinline)) void keep(const ByteTile& tile, int64_t place, Word score, int32_t label) {
+/// Puts a candidate of each lane in the place of one that is kept, if it is nearer: of equal ones the first in scan
+/// order is. `place` counts from the tile's first pixel. The candidate becomes the one that is not kept there.
+IRUKA_PATCH_INLINE void exchange(const ByteTile& tile, int64_t place, Word& score, Word& label) {
+  const Word other = Words::load(tile.scores + place), other_label = Words::load(tile.labels + place);
+  const Word is_nearer = (score > other) | ((score == other) & (label < other_label));
+  Words::store(is_nearer ? score : other, tile.scores + place);
+  Words::store(is_nearer ? label : other_label, tile.labels + place);
+  score = is_nearer ? other : score;
+  label = is_nearer ? other_label : label;
+}
+__attribute__((noinline)) void exchange_all(const ByteTile& tile, int64_t place, Word score, Word label) {
+  for (int64_t k = 0; k < tile.at.kept; ++k, place += tile.at.plane) exchange(tile, place, score, label);
+}
+/// One candidate of each pixel needs no call, for which vectors would leave their registers.
+IRUKA_PATCH_INLINE void keep(const ByteTile& tile, int64_t place, Word score, int32_t label) {
   Word labels = Words::all(label);
-  for (int64_t k = 0; k < tile.at.kept; ++k, place += tile.at.plane) {
-    const Word other = Words::load(tile.scores + place), other_label = Words::load(tile.labels + place);
-    const Word is_nearer = (score > other) | ((score == other) & (labels < other_label));
-    if (!is_any(is_nearer)) continue;
-    Words::store(is_nearer ? score : other, tile.scores + place);
-    Words::store(is_nearer ? labels : other_label, tile.labels + place);
-    score = is_nearer ? other : score;
-    labels = is_nearer ? other_label : labels;
-  }
+  if (__builtin_expect(tile.at.kept == 1, 1))
+    exchange(tile, place, score, labels);
+  else
+    exchange_all(tile, place, score, labels);
 }
 
 /// The products of pixels of many channels, for each row of displacements and vector.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -187,12 +188,21 @@ Displacements displacements_of(const PatchMatching& job, const Block& block) {
           std::min(job.window_x + 1, job.b.width - block.x)};
 }
 
-/// Calls `match` for a few rows of displacements at a time.
+/// Calls `match` for a few rows of displacements at a time, in scan order or spread over all of them. Neighbouring
+/// patches of a picture are alike, so that in scan order many are a little nearer than the one before, and each has to
+/// be kept.
 template <class Match>
-void each_rows(const Displacements& all, int64_t rows, Match&& match) {
-  if (all.dx >= all.dx_end) return;
-  for (int64_t k = 0; k < all.count && !should_stop(); k += rows)
-    match({all.dy + k, std::min(rows, all.count - k), all.dx, all.dx_end});
+void each_rows(const Displacements& all, int64_t rows, bool is_in_order, Match&& match) {
+  if (all.dx >= all.dx_end || all.count <= 0) return;
+  const int64_t groups = divided(all.count, rows);
+  constexpr double kGoldenRatio = 0.618;
+  int64_t step =
+      is_in_order ? 1 : std::max<int64_t>(1, static_cast<int64_t>(kGoldenRatio * static_cast<double>(groups)));
+  while (std::gcd(step, groups) != 1) ++step;  // so that each group is met once
+  for (int64_t k = 0, group = groups / 2; k < groups && !should_stop(); ++k, group = (group + step) % groups) {
+    const int64_t first = (is_in_order ? k : group) * rows;
+    match({all.dy + first, std::min(rows, all.count - first), all.dx, all.dx_end});
+  }
 }
 
 /// Writes one candidate. Labels are counted from the pixel.
@@ -280,7 +290,7 @@ class ByteMatching {
                         least.data(),
                         scores.data(),
                         labels.data()};
-    each_rows(displacements_of(job_, block), kDisplacementRows,
+    each_rows(displacements_of(job_, block), kDisplacementRows, false,
               [&](const Displacements& by) { loops_.bytes(tile, by); });
     for (int64_t y = 0; y < block.rows; ++y)
       for (int64_t x = 0; x < block.columns; ++x)
@@ -364,7 +374,7 @@ class NumberMatching {
                                     distances.data(),
                                     labels.data(),
                                     scratch.data()};
-    each_rows(displacements_of(job_, block), 1, [&](const Displacements& by) { match_(tile, by); });
+    each_rows(displacements_of(job_, block), 1, true, [&](const Displacements& by) { match_(tile, by); });
     for (int64_t y = 0; y < block.rows; ++y)
       for (int64_t x = 0; x < block.columns; ++x)
         for (int64_t k = 0; k < job_.kept; ++k) {
