@@ -139,6 +139,10 @@ __attribute__((noinline)) void exchange_all(const ByteTile& tile, int64_t place,
 /// One candidate of each pixel needs no call, for which vectors would leave their registers.
 IRUKA_PATCH_INLINE void keep(const ByteTile& tile, int64_t place, Word score, int32_t label) {
   Word labels = Words::all(label);
+  // Flat pictures have many candidates that are as near as the worst one that is kept, but behind it.
+  const int64_t last = place + (tile.at.kept - 1) * tile.at.plane;
+  const Word worst = Words::load(tile.scores + last), worst_label = Words::load(tile.labels + last);
+  if (!is_any((score > worst) | ((score == worst) & (labels < worst_label)))) return;
   if (__builtin_expect(tile.at.kept == 1, 1))
     exchange(tile, place, score, labels);
   else
