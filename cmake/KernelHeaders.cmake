@@ -3,7 +3,7 @@
 function(kernel_headers variable)
   set(src ${PROJECT_SOURCE_DIR}/src)
   set(patterns ${src}/jit/prelude/*.h)
-  foreach(folder jit/kernels ops/*/kernels nn/kernels image/kernels)
+  foreach(folder jit/kernels ops/*/kernels nn/kernels image/kernels core/kernels)
     list(APPEND patterns ${src}/${folder}/*.h ${src}/${folder}/cpu/*.h ${src}/${folder}/cuda/*.h)
   endforeach()
   file(GLOB headers CONFIGURE_DEPENDS ${patterns})

@@ -3,7 +3,7 @@ set(text "#include <array>\n#include <span>\n#include <string_view>\n#include <u
 string(APPEND text "using EmbeddedFile = std::pair<std::string_view, std::string_view>;\n")
 string(APPEND text "std::span<const EmbeddedFile> ${FUNCTION}() {\n  static constexpr EmbeddedFile kFiles[] = {\n")
 foreach(file ${files})
-  string(REGEX MATCH "(ops/[a-z]+|jit|nn|image)/kernels/.*" name ${file})
+  string(REGEX MATCH "(ops/[a-z]+|core|jit|nn|image)/kernels/.*" name ${file})
   if(NOT name)
     get_filename_component(name ${file} NAME)
   endif()

@@ -22,6 +22,7 @@
 #include "iruka/nn.h"
 #include "iruka/ops.h"
 #include "iruka/padding.h"
+#include "iruka/patch_matching.h"
 #include "iruka/polynomials.h"
 #include "iruka/products.h"
 #include "iruka/quantiles.h"

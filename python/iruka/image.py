@@ -25,7 +25,7 @@ or holds more than max_pixels; the message names the file, the format and the re
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as _np
@@ -62,6 +62,13 @@ from ._image.stages import (
 )
 
 _codecs = _core._image
+
+
+class NearestPatches(NamedTuple):
+    """What nnf finds. A tuple (field, distances)."""
+
+    field: ndarray
+    distances: ndarray
 
 
 class PictureInfo(NamedTuple):
@@ -179,6 +186,59 @@ def imencode(format: str, picture, quality: int = 95, compression: int = 6, *, l
     TypeError for another dtype.
     """
     return _codecs.imencode(format.lstrip(".").lower(), picture, quality, compression, lossless)
+
+
+def nnf(
+    a,
+    b,
+    patch: int = 3,
+    method: str = "exact",
+    k: int = 1,
+    mask=None,
+    window: int | tuple[int, int] | None = None,
+    border: str = "edge",
+    *,
+    seed: int = 0,
+    iterations: int = 5,
+    progress: Callable[[int, int], object] | None = None,
+) -> NearestPatches:
+    """The nearest-neighbour field: for each pixel of a, the pixel of b whose surrounding patch is nearest.
+
+    a, b: pictures (height, width) or (height, width, channels) of any size, with the same channels, of real numbers.
+    patch: side of a patch in pixels. It begins patch // 2 pixels above and to the left of its pixel, which is thus the
+        patch's centre, or the one behind the centre where the side is even.
+    method: 'exact' compares each patch with every other one. 'patchmatch' finds near ones in a fraction of the time, by
+        random search and propagation (Barnes, Shechtman, Finkelstein and Goldman, "PatchMatch", ACM Transactions on
+        Graphics 28(3), 2009), `iterations` times; a `seed` gives the same field on every device.
+    k: neighbours of each pixel, 1 to 8, nearest first.
+    mask: bool (height, width) of b, true for the pixels that may be neighbours.
+    window: the largest displacement of a neighbour from its pixel, a number or (rows, columns).
+    border: what a patch sees outside of its picture: 'edge', 'reflect', 'constant' (zeros) or 'wrap', as numpy.pad.
+    progress: called with the pixels of a that are done, and all of them. What it raises ends the call.
+
+    Returns NearestPatches(field, distances). field: int32 (height, width, 2), with k > 1 (height, width, k, 2), of y
+    and x in b. distances: (height, width) or (height, width, k), sums of squared differences over a patch and its
+    channels: int64 and exact for integers and bool, float64 for float64, else float32, rounded alike on every device.
+    Of patches at the same distance the first in scan order of b is nearer. A patch at a distance that is NaN or
+    infinite is no neighbour; where there are fewer than k, the field is -1 and the distance the largest int64, or
+    infinity.
+
+    Raises ShapeError (a ValueError) for pictures that do not fit, TypeError for complex pictures and masks that are not
+    bool, ValueError for other arguments and for integers whose distances may exceed 2**61.
+    """
+    options = (patch, method, k, mask, window, border, seed, iterations, progress)
+    return NearestPatches(*_codecs.nnf(a, b, options))
+
+
+def reconstruct(field, b, patch: int = 3, border: str = "edge") -> ndarray:
+    """A picture of the field's size that is rebuilt from b, in b's dtype: the patches that the field names are laid
+    over one another and averaged in float64. Integers are rounded to the nearest one, halves to even.
+
+    field: int32 (height, width, 2), as nnf gives it; for k neighbours pass field[:, :, 0]. Pixels with -1 lay nothing,
+    and a place that no patch covers is 0. patch, border: as for nnf. Raises ShapeError and TypeError for another field,
+    IndexError for one that leaves b.
+    """
+    return _codecs.reconstruct(field, b, patch, border)
 
 
 def _place(function: str, source) -> str:

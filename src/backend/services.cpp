@@ -5,6 +5,7 @@
 #include "backend/cpu/dense_network.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
+#include "backend/cpu/patch_matching.h"
 #include "backend/cpu/pooling.h"
 #include "backend/cpu/resampling.h"
 #include "backend/cpu/turning.h"
@@ -18,6 +19,7 @@
 #include "core/front_end.h"
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
+#include "core/patch_matching.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
 #include "core/resampling.h"
@@ -69,6 +71,10 @@ const Implementations<DenseNetworks> DenseNetworks::implementations{
 
 const Implementations<Turning> Turning::implementations{
     "turning matrices", {[](Device&) -> Turning& { return cpu_backend::cpu_turning(); }, nullptr}};
+
+const Implementations<PatchMatchings> PatchMatchings::implementations{
+    "patch matching by loops",
+    {[](Device&) -> PatchMatchings& { return cpu_backend::cpu_patch_matchings(); }, nullptr}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
 

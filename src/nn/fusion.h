@@ -14,6 +14,8 @@ bool is_pointwise(const Node& node);
 /// The domain of what the library makes of nodes, and the name of pointwise nodes made one; its attribute "body" is a
 /// graph of them.
 inline constexpr const char* kOwnDomain = "iruka";
+/// What the names of attributes begin with that the library gives to nodes. Those of files do not.
+inline constexpr const char* kOwnAttribute = "iruka.";
 inline constexpr const char* kFused = "Pointwise";
 inline bool is_fused(const Node& node) { return node.domain == kOwnDomain && node.op == kFused; }
 
@@ -24,7 +26,7 @@ inline constexpr const char* kShift = "ChannelShift";
 inline constexpr const char* kBias = "Bias";
 /// An attribute of a product that such a node follows: it gives sums of narrow floats in float32, so that the node
 /// alone rounds them.
-inline constexpr const char* kIsWide = "is_wide";
+inline constexpr const char* kIsWide = "iruka.is_wide";
 
 /// Pointwise nodes of which nothing but the last one's output is used outside are made one. Single ones, too.
 void fuse_pointwise(Graph& graph);

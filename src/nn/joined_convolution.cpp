@@ -8,12 +8,12 @@ JoinedConvolution::JoinedConvolution(const Node& node, size_t own_inputs)
     : convolution_(node), own_inputs_(own_inputs) {
   convolution_.op = "Conv", convolution_.domain = "";
   convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-  for (const char* own : {"body", "place", "function", "numbers"}) convolution_.attributes.erase(own);
-  const auto body = node.attributes.find("body");
+  for (const char* own : {"iruka.body", "iruka.place", "iruka.function", "iruka.numbers"}) convolution_.attributes.erase(own);
+  const auto body = node.attributes.find("iruka.body");
   if (body == node.attributes.end()) return;
   behind_ = {kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};
   for (const TensorInfo& input : std::get<GraphHandle>(body->second)->inputs) behind_.inputs.push_back(input.name);
-  place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("place")));
+  place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("iruka.place")));
   group_.emplace(behind_);
   run_behind_ = fused_run(behind_);
 }

@@ -71,7 +71,7 @@ std::optional<Applied> applied_by(const Node& node, Constant&& constant) {
     const auto* const way = find_attribute<std::string>(node, "approximate");
     return Applied{way && *way == "tanh" ? gelu_tanh : gelu};
   }
-  if (node.op != "Clip") return {};
+  if (node.op != "Clip" || node.inputs.size() > 3) return {};
   if (node.attributes.contains("min") || node.attributes.contains("max"))
     return Applied{clip, {number("min"), number("max")}};
   Applied made{clip, {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}};
@@ -171,13 +171,13 @@ class Joining {
       if (element != value) joined.inputs.back() = element;
     for (size_t k = 0; k < fused.inputs.size(); ++k) {
       if (fused.inputs[k] == value)
-        joined.attributes["place"] = static_cast<int64_t>(k);
+        joined.attributes["iruka.place"] = static_cast<int64_t>(k);
       else
         joined.inputs.push_back(fused.inputs[k]);
     }
-    joined.attributes["body"] = fused.attributes.at("body");
-    joined.attributes["function"] = static_cast<int64_t>(sum->applied.function);
-    joined.attributes["numbers"] = std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
+    joined.attributes["iruka.body"] = fused.attributes.at("body");
+    joined.attributes["iruka.function"] = static_cast<int64_t>(sum->applied.function);
+    joined.attributes["iruka.numbers"] = std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
     joined.outputs = fused.outputs;
     fused = std::move(joined);
     return place;
@@ -229,9 +229,9 @@ class Joining {
 class LibraryConvolution {
  public:
   explicit LibraryConvolution(const Node& node) : joined_(node, kOwnInputs) {
-    if (const auto* const function = find_attribute<int64_t>(node, "function"))
+    if (const auto* const function = find_attribute<int64_t>(node, "iruka.function"))
       applied_.function = static_cast<ConvolutionFunction>(*function);
-    if (const auto* const numbers = find_attribute<std::vector<float>>(node, "numbers"))
+    if (const auto* const numbers = find_attribute<std::vector<float>>(node, "iruka.numbers"))
       std::ranges::copy(*numbers, applied_.numbers);
   }
 
@@ -271,7 +271,7 @@ void use_library_convolutions(Graph& graph, Device& device, Precision precision)
 }
 
 std::string library_convolution_text(const Node& node) {
-  const auto body = node.attributes.find("body");
+  const auto body = node.attributes.find("iruka.body");
   std::string text;
   if (body == node.attributes.end()) return text;
   for (const Node& inner : std::get<GraphHandle>(body->second)->nodes) text += "+" + inner.op;

@@ -1,6 +1,7 @@
 #include "nn/loop_perceptron.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/device.h"
@@ -27,6 +28,9 @@ constexpr FunctionRow kFunctions[] = {
     {Activation::Kind::hardswish, ConvolutionFunction::torch_hard_swish},
 };
 
+/// Whether a slope times zero is that zero, so that it does not matter on which side of the bend zeros are.
+bool is_usual_slope(double slope) { return !std::signbit(slope) && std::isfinite(static_cast<float>(slope)); }
+
 /// Nothing where the loops have no such layer.
 std::optional<DenseStep> step_of(const DenseLayer& layer) {
   DenseStep step;
@@ -34,10 +38,11 @@ std::optional<DenseStep> step_of(const DenseLayer& layer) {
   if (layer.activations.empty()) return step;
   const Activation& activation = layer.activations[0];
   if (activation.kind == Activation::Kind::prelu) {
-    if (activation.weight.size() != 1) return {};
+    if (activation.weight.size() != 1 || !is_usual_slope(activation.weight.item<double>())) return {};
     step.function = ConvolutionFunction::leaky_relu, step.numbers[0] = activation.weight.item<double>();
     return step;
   }
+  if (activation.kind == Activation::Kind::leaky_relu && !is_usual_slope(activation.parameters.at(0))) return {};
   const auto* const row = std::ranges::find(kFunctions, activation.kind, &FunctionRow::kind);
   if (row == std::end(kFunctions)) return {};
   step.function = row->function;

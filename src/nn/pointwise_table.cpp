@@ -171,6 +171,8 @@ std::string pointwise_problem(const Node& node) {
       return "the attribute " + in_quotes(name) + " must be " + kind;
     }
   }
+  if (node.op == "Clip" && node.inputs.size() > 3)
+    return "it takes 3 inputs, not " + std::to_string(node.inputs.size());
   const std::string approximate = text_attribute(node, "approximate", "none");
   if (node.op == "Gelu" && approximate != "none" && approximate != "tanh") {
     return "approximate must be none or tanh, not " + in_quotes(approximate);

@@ -339,6 +339,8 @@ void find_missing(const std::vector<Node>& nodes, std::map<std::string, std::str
 void check_nodes(const std::vector<Node>& nodes, const std::string& where) {
   for (const Node& node : nodes) {
     std::string problem = control_problem(node);
+    for (const auto& [name, attribute] : node.attributes)
+      if (name.starts_with(kOwnAttribute)) problem = "there is no attribute " + in_quotes(name);
     if (problem.empty()) problem = pointwise_problem(node);
     if (problem.empty() && node.outputs.size() > 1 && !is_pointwise(node) && !find_operator(node.op))
       problem = "it has " + std::to_string(node.outputs.size()) + " outputs, but the operator gives one";

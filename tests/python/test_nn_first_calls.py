@@ -12,6 +12,7 @@ pytestmark = pytest.mark.usefixtures("empty_cache")
 ACTIVATIONS = {
     "relu": lambda: nn.ReLU(),
     "leaky": lambda: nn.LeakyReLU(0.2),
+    "negative slope": lambda: nn.LeakyReLU(-0.5),
     "slope": lambda: nn.PReLU(),
     "gelu": lambda: nn.GELU(),
     "gelu by tanh": lambda: nn.GELU("tanh"),

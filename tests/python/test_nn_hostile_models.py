@@ -416,6 +416,36 @@ def test_nodes_that_lack_inputs(op):
                     pass  # AttributeError: a tuple of outputs is no array
 
 
+@pytest.mark.parametrize("op", ["Conv", "Gemm"])
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"numbers": [1.5] * 100_000},
+        {"function": 99, "numbers": [1.0]},
+        {"body": 3, "place": 7},
+        {"body": graph([node("Relu", ["x"], ["y"])], ["x"], ["y"])},
+        {"is_wide": 1},
+    ],
+)
+def test_attributes_with_names_of_the_library(op, attributes):
+    """An operator of ONNX has none of them; what a file says there has no effect."""
+    x = np.full((3, 3) if op == "Gemm" else (1, 3, 4, 4), -1, np.float32)
+    w = np.ones((3, 3) if op == "Gemm" else (2, 3, 1, 1), np.float32)
+    model = load([node(op, ["x", "w"], ["c"], **attributes)], ["x"], ["c"], w=w)
+    assert (run(model, x) == -3).all()
+    own = {f"iruka.{name}": value for name, value in attributes.items()}
+    with pytest.raises(ValueError, match="there is no attribute 'iruka"):
+        load([node(op, ["x", "w"], ["c"], **own)], ["x"], ["c"], w=w)
+
+
+def test_bounds_that_are_too_many():
+    names = [f"q{k}" for k in range(20)]
+    nodes = [node("Conv", ["x", "w"], ["c"]), node("Clip", ["c", *names], ["y"])]
+    constants = {name: np.float32(0) for name in names}
+    with pytest.raises(ValueError, match="takes 3 inputs, not 21"):
+        load(nodes, ["x"], ["y"], w=np.ones((1, 1, 1, 1), np.float32), **constants)
+
+
 # Attributes and numbers that mean nothing.
 
 BAD_ATTRIBUTES = [

@@ -179,6 +179,13 @@ class ConvolutionPlan {
            static_cast<double>(seen(2, columns)) * static_cast<double>(pixel_) * sizeof(T);
   }
 
+  /// Images of a block: each thread has one, and their copies are bounded.
+  int64_t most_images(int threads) const {
+    const double bytes = std::max(1.0, seen_bytes(rows_, columns_));
+    const auto in_memory = static_cast<int64_t>(std::min(kMostCopyBytes / bytes, static_cast<double>(job_.images)));
+    return std::max<int64_t>(1, std::min(in_memory, divided(job_.images, threads)));
+  }
+
   /// As many rows as the cache may hold of the input, a part of one, or several small images; fewer where threads would
   /// have no blocks else.
   void choose_blocks(int threads) {
@@ -195,7 +202,7 @@ class ConvolutionPlan {
       columns_ = divided(columns_, 2);
     const int64_t pixels = rows_ * columns_;
     if (job_.out[0] == 1 && rows_ == job_.out[1] && columns_ == job_.out[2] && pixels < kFewestPixels)
-      images_ = std::clamp<int64_t>(2 * kFewestPixels / pixels, 1, std::max<int64_t>(1, job_.images));
+      images_ = std::clamp<int64_t>(2 * kFewestPixels / pixels, 1, most_images(threads));
     const int64_t blocks = divided(planes, images_) * divided(job_.out[1], rows_) * divided(job_.out[2], columns_);
     shares_ = is_depthwise_ ? 1 : std::clamp<int64_t>(divided(wanted, blocks), 1, std::ssize(ranges_));
   }

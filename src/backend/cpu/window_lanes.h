@@ -295,6 +295,7 @@ IRUKA_WINDOW_INLINE int64_t pool_channels(const PoolRow<T>& row, const PoolColum
                                           int64_t channel) {
   using L = Lanes<T, kBytes>;
   using Vector = typename L::Vector;
+  constexpr int64_t kRun = 512;
   for (; channel + L::count <= row.channels; channel += L::count) {
     const T* const first = row.source + column.offset + channel;
     Vector made[kPixels];
@@ -303,17 +304,20 @@ IRUKA_WINDOW_INLINE int64_t pool_channels(const PoolRow<T>& row, const PoolColum
     for (int64_t a = 0; a < row.planes; ++a) {
       for (int64_t b = 0; b < row.rows; ++b) {
         const T* from = first + a * row.step[0] + b * row.step[1];
-        Vector sum[kPixels]{};  // of a row, so that sums of large windows stay exact
-        for (int64_t c = 0; c < column.count; ++c, from += row.step[2]) {
-          repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
-            const Vector value = L::load(from + p.value * step);
-            if constexpr (kIsMean)
-              sum[p.value] += value;
-            else
-              made[p.value] = value > made[p.value] || value != value ? value : made[p.value];
-          });
+        for (int64_t c = 0; c < column.count;) {
+          const int64_t end = kIsMean && column.count - c > kRun ? c + kRun : column.count;
+          Vector sum[kPixels]{};  // of a run of the row, so that sums of large windows stay exact
+          for (; c < end; ++c, from += row.step[2]) {
+            repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+              const Vector value = L::load(from + p.value * step);
+              if constexpr (kIsMean)
+                sum[p.value] += value;
+              else
+                made[p.value] = value > made[p.value] || value != value ? value : made[p.value];
+            });
+          }
+          if constexpr (kIsMean) repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { made[p.value] += sum[p.value]; });
         }
-        if constexpr (kIsMean) repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { made[p.value] += sum[p.value]; });
       }
     }
     repeat<kPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {

@@ -11,6 +11,9 @@
 namespace iruka::nn {
 namespace {
 
+/// Channels that lie last are turned by loops for it; other arrays are copied only where the shape asks for it.
+Array reshapeable(const Array& x) { return is_taken_channels_last(x) ? in_c_order(x) : x; }
+
 Results shape(const Call& call) {
   const Dims& all = call[0].shape();
   const auto within = [&](int64_t place) {
@@ -104,7 +107,7 @@ Results reshape(const Call& call) {
     }
   }
   if (x.size() == 0) find_extent(call, x, shape, kept);
-  return {in_c_order(x).reshape(dims_of(shape))};
+  return {reshapeable(x).reshape(dims_of(shape))};
 }
 
 Results flatten(const Call& call) {
@@ -112,7 +115,7 @@ Results flatten(const Call& call) {
   const int64_t given = call.integer("axis", 1), axis = given < 0 ? given + x.ndim() : given;
   if (axis < 0 || axis > x.ndim()) throw AxisError("Flatten", given, x.ndim());
   const int at = static_cast<int>(axis);
-  return {in_c_order(x).reshape({extent_between(x, 0, at), extent_between(x, at, x.ndim())})};
+  return {reshapeable(x).reshape({extent_between(x, 0, at), extent_between(x, at, x.ndim())})};
 }
 
 Results squeeze(const Call& call) {

@@ -1,0 +1,57 @@
+// The service for exact patch matching by compiled loops. Other devices have kernels (src/image).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/patch_sweep.h"
+#include "core/service.h"
+#include "iruka/dtype.h"
+#include "iruka/patch_matching.h"
+
+namespace iruka {
+
+using image::PatchBorder;
+
+/// The place inside of `size` elements that place `at` sees; -1 for the constant 0.
+constexpr int64_t border_place(PatchBorder border, int64_t at, int64_t size) {
+  if (at >= 0 && at < size) return at;
+  if (border == PatchBorder::constant) return -1;
+  if (border == PatchBorder::edge || size == 1) return at < 0 ? 0 : size - 1;
+  const int64_t period = border == PatchBorder::wrap ? size : 2 * (size - 1);
+  const int64_t place = (at % period + period) % period;
+  return place < size ? place : period - place;
+}
+
+/// Two pictures with their channels last, dense. A patch of `patch` x `patch` pixels begins patch / 2 pixels above and
+/// to the left of its pixel.
+struct PatchMatching {
+  struct Picture {
+    const void* data = nullptr;
+    int64_t height = 0, width = 0;
+    int64_t pixels() const { return height * width; }
+  };
+  Dtype dtype = Dtype::uint8;  ///< an integer's, float32 or float64
+  int64_t channels = 1, patch = 1;
+  Picture a, b;
+  PatchBorder border = PatchBorder::edge;
+  int64_t kept = 1;                    ///< candidates of a pixel that are wanted
+  const bool* mask = nullptr;          ///< the pixels of b that may be candidates; null: all
+  int64_t window_y = 0, window_x = 0;  ///< the largest displacements
+  int32_t* field = nullptr;            ///< (a.height, a.width, kept, 2): y and x in b; -1 where there is none
+  void* distances = nullptr;           ///< (a.height, a.width, kept): int64, or the dtype of floats
+  std::function<void(int64_t, int64_t)> progress{};  ///< pixels of a that are done, and all
+};
+
+class PatchMatchings {
+ public:
+  static constinit const Implementations<PatchMatchings> implementations;
+  virtual ~PatchMatchings() = default;
+
+  /// Finds the nearest patches of all that are allowed. Distances of integers are less than 2^61.
+  virtual void match(const PatchMatching& job) = 0;
+  /// Sweeps along all segments of pictures of this dtype. False for a dtype that it does not have.
+  virtual bool sweep(Dtype dtype, const PatchSweep& job) = 0;
+};
+
+}  // namespace iruka
