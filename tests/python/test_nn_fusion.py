@@ -1,5 +1,7 @@
 """Which pointwise operators share a kernel: costly ones are not repeated for the elements of a larger result."""
 
+import re
+
 import numpy as np
 import onnx
 import pytest
@@ -93,7 +95,8 @@ def test_costly_functions_run_in_their_own_shape(case, shape):
     nodes, constants, apart = APART[case]
     proto = proto_of(nodes, shape, **constants)
     model = nn.load(proto.SerializeToString(), device="cpu")
-    steps = [step for step in operators(model) if apart in step]
+    cells = [re.split(" {2,}", line.strip()) for line in str(model).splitlines()[3:-1]]
+    steps = [operators for _, operators, *_ in cells if apart in operators]
     assert len(steps) == 1 and not {"Mul", "Add", "Sub"} & set(steps[0].split("+")), operators(model)
     want = ReferenceEvaluator(proto).run(None, {"x": X})[0]
     np.testing.assert_allclose(iruka.asnumpy(model(X)), want, rtol=0, atol=1e-5 * np.abs(want).max())
