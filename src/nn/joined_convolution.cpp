@@ -8,7 +8,8 @@ JoinedConvolution::JoinedConvolution(const Node& node, size_t own_inputs)
     : convolution_(node), own_inputs_(own_inputs) {
   convolution_.op = "Conv", convolution_.domain = "";
   convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-  for (const char* own : {"iruka.body", "iruka.place", "iruka.function", "iruka.numbers"}) convolution_.attributes.erase(own);
+  for (const char* own : {"iruka.body", "iruka.place", "iruka.function", "iruka.numbers"})
+    convolution_.attributes.erase(own);
   const auto body = node.attributes.find("iruka.body");
   if (body == node.attributes.end()) return;
   behind_ = {kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};

@@ -177,7 +177,8 @@ class Joining {
     }
     joined.attributes["iruka.body"] = fused.attributes.at("body");
     joined.attributes["iruka.function"] = static_cast<int64_t>(sum->applied.function);
-    joined.attributes["iruka.numbers"] = std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
+    joined.attributes["iruka.numbers"] =
+        std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
     joined.outputs = fused.outputs;
     fused = std::move(joined);
     return place;
