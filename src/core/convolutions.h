@@ -63,6 +63,8 @@ class Convolutions {
   }
   /// Whether images may have another order of axes in memory than weights and results.
   virtual bool takes_any_order() const { return false; }
+  /// False where convolve() is known to have nothing for such a convolution, of which the arrays are not known yet.
+  virtual bool accepts(const Convolution&) const { return true; }
   /// Computes in the order of the device's other work. False where the library has nothing for such a convolution.
   /// Raises DeviceError where the library is missing or fails.
   virtual bool convolve(const Convolution& convolution) = 0;

@@ -21,7 +21,8 @@ struct MatrixOperand {
 
 /// c = a b for each matrix of a batch; c is m x n, column-major, dense.
 struct MatrixProduct {
-  Dtype dtype;  ///< float32, float64, complex64, complex128; on a GPU also float16 and bfloat16
+  Dtype dtype;         ///< of a and b: float32, float64, complex64, complex128; on a GPU also float16 and bfloat16
+  Dtype result_dtype;  ///< of c: the same, or float32 for products of float16 and bfloat16
   int64_t m, n, k, batch;
   MatrixOperand a, b;
   void* c;

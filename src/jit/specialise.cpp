@@ -83,9 +83,11 @@ struct Job {
  private:
   void make_first() const {
     try {
-      make_specialisation(*kernel, *device, signature);
-    } catch (...) {
+      make_specialisation(*kernel, *device, signature, cancelled);
+    } catch (const CompileError&) {
       return;  // a call that needs it says why
+    } catch (...) {
+      // Memory may be short, or a disk full: a later call tries again.
     }
     pending().store(false, std::memory_order_release);
   }
@@ -266,14 +268,17 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
     specialisation.variant_pending.store(false);
 }
 
-Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature) {
+Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature,
+                                    std::shared_ptr<std::atomic<bool>> cancelled) {
   auto made = std::make_unique<Specialisation>();
   made->device = &device;
   made->hash = signature.hash();
   made->signature = signature.bytes();
   made->generation = cache_generation();
   const ErrorContext context = kernel.error_context(&signature);
-  made->program = build(device, kernel.program_source(emit_kernel(kernel.text, signature), &signature), context);
+  ProgramSource source = kernel.program_source(emit_kernel(kernel.text, signature), &signature);
+  source.cancelled = std::move(cancelled);
+  made->program = build(device, source, context);
   kernel.warnings.add(made->program->warnings(), context);
   return *kernel.table.insert(std::move(made));
 }

@@ -17,8 +17,10 @@ struct Choice {
 Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units);
 
 /// The specialisation of a kernel for a signature, which is compiled or found on disk. Raises CompileError.
-Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature);
-/// Makes it in the background, unless the kernel does so already or has failed to.
+/// `cancelled`, unless null, ends the compiler.
+Specialisation& make_specialisation(ElementwiseKernel::State& kernel, Device& device, const Signature& signature,
+                                    std::shared_ptr<std::atomic<bool>> cancelled = nullptr);
+/// Makes it in the background, unless the kernel does so already or its text does not compile.
 void make_in_background(ElementwiseKernel::State& kernel, Device& device, const Signature& signature);
 
 /// Adds `nanoseconds` of work done with `values`; once the same values were hot for long enough, a variant is compiled

@@ -18,19 +18,27 @@ class CallCache {
   CallCache(const CallCache&) = delete;
   CallCache& operator=(const CallCache&) = delete;
 
-  /// Several threads may make the value of a key at the same time; each uses its own.
+  /// Several threads may make the value of a key at the same time; the first that is ready is kept.
   template <class Make>
   const Value& get(const Key& key, Make&& make) {
-    for (Entry* entry = first_.load(std::memory_order_acquire); entry; entry = entry->next) {
-      if (entry->key == key) return entry->value;
-    }
-    auto* const made = new Entry{key, std::forward<Make>(make)(), first_.load(std::memory_order_relaxed)};
-    while (!first_.compare_exchange_weak(made->next, made, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-    }
-    return made->value;
+    if (const Entry* const found = find(key)) return found->value;
+    std::unique_ptr<Entry> made(new Entry{key, std::forward<Make>(make)(), nullptr});
+    made->next = first_.load(std::memory_order_acquire);
+    do {
+      if (const Entry* const other = find(key, made->next)) return other->value;
+    } while (
+        !first_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel, std::memory_order_acquire));
+    return made.release()->value;
   }
 
  private:
+  struct Entry;
+  const Entry* find(const Key& key) const { return find(key, first_.load(std::memory_order_acquire)); }
+  static const Entry* find(const Key& key, const Entry* entry) {
+    while (entry && !(entry->key == key)) entry = entry->next;
+    return entry;
+  }
+
   struct Entry {
     const Key key;
     const Value value;

@@ -8,13 +8,13 @@ JoinedConvolution::JoinedConvolution(const Node& node, size_t own_inputs)
     : convolution_(node), own_inputs_(own_inputs) {
   convolution_.op = "Conv", convolution_.domain = "";
   convolution_.inputs.resize(2), convolution_.outputs.resize(1);
-  for (const char* own : {"iruka.body", "iruka.place", "iruka.function", "iruka.numbers"})
+  for (const char* own : {kJoinedBody, kJoinedPlace, kJoinedFunction, kJoinedNumbers})
     convolution_.attributes.erase(own);
-  const auto body = node.attributes.find("iruka.body");
+  const auto body = node.attributes.find(kJoinedBody);
   if (body == node.attributes.end()) return;
   behind_ = {kFused, kOwnDomain, node.name, {}, node.outputs, {{"body", body->second}}};
   for (const TensorInfo& input : std::get<GraphHandle>(body->second)->inputs) behind_.inputs.push_back(input.name);
-  place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at("iruka.place")));
+  place_ = static_cast<size_t>(std::get<int64_t>(node.attributes.at(kJoinedPlace)));
   group_.emplace(behind_);
   run_behind_ = fused_run(behind_);
 }

@@ -8,9 +8,13 @@
 
 namespace iruka::nn {
 
+/// Attributes of the node: the group's graph and the place of the convolution's value among the group's inputs, without
+/// which there is no group, and the function that ends the group with its numbers, where a library computes it.
+inline constexpr const char *kJoinedBody = "iruka.body", *kJoinedPlace = "iruka.place",
+                            *kJoinedFunction = "iruka.function", *kJoinedNumbers = "iruka.numbers";
+
 /// The node's inputs: x, weights and others of its own, then those of the group in their order, without the
-/// convolution's value. Its attributes "body" and "place" are the group's graph and the place of that value among the
-/// group's inputs; without them there is no group.
+/// convolution's value.
 class JoinedConvolution {
  public:
   JoinedConvolution(const Node& node, size_t own_inputs);

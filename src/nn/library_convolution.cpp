@@ -171,13 +171,13 @@ class Joining {
       if (element != value) joined.inputs.back() = element;
     for (size_t k = 0; k < fused.inputs.size(); ++k) {
       if (fused.inputs[k] == value)
-        joined.attributes["iruka.place"] = static_cast<int64_t>(k);
+        joined.attributes[kJoinedPlace] = static_cast<int64_t>(k);
       else
         joined.inputs.push_back(fused.inputs[k]);
     }
-    joined.attributes["iruka.body"] = fused.attributes.at("body");
-    joined.attributes["iruka.function"] = static_cast<int64_t>(sum->applied.function);
-    joined.attributes["iruka.numbers"] =
+    joined.attributes[kJoinedBody] = fused.attributes.at("body");
+    joined.attributes[kJoinedFunction] = static_cast<int64_t>(sum->applied.function);
+    joined.attributes[kJoinedNumbers] =
         std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
     joined.outputs = fused.outputs;
     fused = std::move(joined);
@@ -230,9 +230,9 @@ class Joining {
 class LibraryConvolution {
  public:
   explicit LibraryConvolution(const Node& node) : joined_(node, kOwnInputs) {
-    if (const auto* const function = find_attribute<int64_t>(node, "iruka.function"))
+    if (const auto* const function = find_attribute<int64_t>(node, kJoinedFunction))
       applied_.function = static_cast<ConvolutionFunction>(*function);
-    if (const auto* const numbers = find_attribute<std::vector<float>>(node, "iruka.numbers"))
+    if (const auto* const numbers = find_attribute<std::vector<float>>(node, kJoinedNumbers))
       std::ranges::copy(*numbers, applied_.numbers);
   }
 
@@ -241,8 +241,10 @@ class LibraryConvolution {
     const Call alone(joined_.convolution(), call.opset(), call.device(), inputs, {}, 2);
     const auto given = [&](size_t input) { return call.has(input) ? call[input] : Array(); };
     const Epilogue epilogue{given(2), given(3), applied_.function, {applied_.numbers[0], applied_.numbers[1]}};
-    if (auto made = convolved_by_library(alone, epilogue, prepared_)) return {*std::move(made)};
-    return joined_.run_apart(call);
+    const auto made = convolved_by_library(alone, epilogue, prepared_);
+    if (!made) return joined_.run_apart(call);
+    const bool is_wide = !joined_.group() && alone.integer(kIsWide, 0);  // a node that follows rounds
+    return {is_wide ? *made : made->astype(call[0].dtype(), false)};
   }
 
  private:
@@ -272,7 +274,7 @@ void use_library_convolutions(Graph& graph, Device& device, Precision precision)
 }
 
 std::string library_convolution_text(const Node& node) {
-  const auto body = node.attributes.find("iruka.body");
+  const auto body = node.attributes.find(kJoinedBody);
   std::string text;
   if (body == node.attributes.end()) return text;
   for (const Node& inner : std::get<GraphHandle>(body->second)->nodes) text += "+" + inner.op;

@@ -10,7 +10,7 @@ namespace iruka::nn {
 
 /// Makes each convolution with constant weights a node that calls the library, where the device has one, and keeps the
 /// weights as that reads them. The node takes in the pointwise group behind the convolution if that is a sum of the
-/// result, constant biases and at most one other array, with or without a Relu.
+/// result, constant biases and at most one other array, with or without one of the library's functions.
 void use_library_convolutions(Graph& graph, Device& device, Precision precision);
 
 bool is_library_convolution(const Node& node);

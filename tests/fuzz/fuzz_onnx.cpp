@@ -1,6 +1,9 @@
-// libFuzzer over ONNX models. Seeds: tests/fuzz/seeds/onnx.
+// libFuzzer over ONNX models: their files are read, and the graphs made models for the CPU. Seeds: tests/fuzz/seeds/onnx.
+#include "iruka/device.h"
 #include "iruka/error.h"
+#include "iruka/memory.h"
 #include "nn/files/onnx.h"
+#include "nn/model.h"
 #include "nn_values.h"
 
 namespace {
@@ -19,9 +22,16 @@ void read_arrays(const Graph& graph) {
 
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  iruka::set_memory_limit(size_t{256} << 20);
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    read_arrays(read_onnx(Input::from_bytes("fuzz", {data, size})));
+    const Graph graph = read_onnx(Input::from_bytes("fuzz", {data, size}));
+    read_arrays(graph);
+    model_of(graph, iruka::cpu(), iruka::Precision::float32, "fuzz").to_string();
   } catch (const iruka::Error&) {
   }
   return 0;

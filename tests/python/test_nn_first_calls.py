@@ -1,9 +1,12 @@
 """First calls of networks on a CPU: compiled loops run while kernels are compiled, and compute the same bits."""
 
+import os
+
 import numpy as np
 import pytest
 
 import iruka
+from helpers import run_python
 from iruka import nn
 from onnx_models import Net
 
@@ -114,3 +117,37 @@ def test_convolutions_and_pooling_compile_nothing():
     before = len(iruka.kernel_history())
     nn.load(proto.SerializeToString(), "cpu")(iruka.asarray(arrays["x0"]).to_device("cpu"))
     assert iruka.kernel_history()[before:] == []
+
+
+@pytest.mark.skipif("IRUKA_CPU_LEVEL" in os.environ, reason="the level is chosen already")
+@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
+def test_loops_on_older_processors(level, tmp_path):
+    code = f"""
+import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})
+import test_nn_first_calls as tests
+for activation in tests.ACTIVATIONS:
+    tests.test_loops_and_kernels_compute_the_same_bits((5, 7, 9, 11), activation, "float32")
+"""
+    done = run_python(code, 300, IRUKA_CPU_LEVEL=level, IRUKA_CACHE_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_during_a_first_call():
+    """The child has no thread that compiles: it computes, too, and compiles by a thread of its own."""
+    model = perceptron((8, 32, 4), "tanh")
+    x = iruka.asarray(np.random.default_rng(0).normal(size=(5000, 8)).astype("float32")).to_device("cpu")
+    want = iruka.asnumpy(model.map(x))  # the kernel is being compiled
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            same = [np.array_equal(iruka.asnumpy(model.map(x)), want)]
+            iruka.finish_background_compilation()
+            same.append(np.array_equal(iruka.asnumpy(model.map(x)), want))
+            status = 0 if all(same) else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    iruka.finish_background_compilation()
+    np.testing.assert_array_equal(iruka.asnumpy(model.map(x)), want)

@@ -63,6 +63,23 @@ def test_pooling_of_every_size_is_what_the_windows_see(shape):
         np.testing.assert_allclose(np.asarray(mean(x)), np.nanmean(seen, axis=(-2, -1)), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(2, 5, 301, 302), (1, 64, 97, 83), (1, 1, 700, 701), (3, 130, 40, 41)])
+def test_pooling_of_whole_images(shape, dtype):
+    """Of images that exceed a cache, in both orders of axes. The mean is far from 0, so that sums are long."""
+    x = (np.random.default_rng(0).standard_normal(shape) + 3).astype(dtype)
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    element = TensorProto.FLOAT if dtype == "float32" else TensorProto.DOUBLE
+    for op, wanted in (("GlobalMaxPool", x.max(axis=(2, 3))), ("GlobalAveragePool", x.astype("f8").mean(axis=(2, 3)))):
+        values = [helper.make_tensor_value_info(name, element, [None] * 4) for name in "xy"]
+        graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], "g", values[:1], values[1:])
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        model = nn.load(proto.SerializeToString(), device="cpu")
+        for given in (x, last):
+            got = np.asarray(model(given))[..., 0, 0]
+            np.testing.assert_allclose(got, wanted, rtol=3e-6 if dtype == "float32" else 1e-13)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("groups", [1, 3])
 def test_convolutions_of_every_size_are_sums_over_the_windows(shape, groups):

@@ -85,6 +85,14 @@ struct AxisPart {
   int64_t end() const { return first + count; }
 };
 
+/// All images with their margins: no block copies more.
+double bytes_with_margins(const Convolution& job) {
+  double bytes = static_cast<double>(job.images * job.channels * itemsize(job.dtype));
+  for (size_t axis = 0; axis < 3; ++axis)
+    bytes *= static_cast<double>(job.in[axis] + job.before[axis] + job.behind[axis]);
+  return bytes;
+}
+
 template <class T>
 class ConvolutionPlan {
  public:
@@ -140,11 +148,8 @@ class ConvolutionPlan {
     const int64_t last_whole = room < 0 ? -1 : std::min(room / job_.stride[axis], job_.out[axis] - 1);
     for (int64_t at = 0; at < job_.out[axis];) {
       const int64_t begin = at * job_.stride[axis] - job_.before[axis], step = job_.dilation[axis];
-      // The taps before `place`.
-      const auto before = [&](int64_t place) {
-        return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, job_.kernel[axis]);
-      };
-      const int64_t tap = before(0), tap_end = before(job_.in[axis]);
+      const int64_t tap = places_before(0, begin, step, job_.kernel[axis]);
+      const int64_t tap_end = places_before(job_.in[axis], begin, step, job_.kernel[axis]);
       const int64_t count = begin >= 0 && at <= last_whole ? last_whole + 1 - at : 1;
       if (!parts.empty() && parts.back().tap == tap && parts.back().tap_end == tap_end)
         parts.back().count += count;
@@ -213,14 +218,9 @@ class ConvolutionPlan {
     int64_t pixels() const { return images * rows * columns; }
   };
   Block block_of(int64_t number) const {
-    const auto take = [&](int64_t count) {
-      const int64_t rest = number % count;
-      number /= count;
-      return rest;
-    };
-    const int64_t column = take(divided(job_.out[2], columns_)) * columns_;
-    const int64_t row = take(divided(job_.out[1], rows_)) * rows_;
-    const int64_t plane = take(job_.out[0]), group = take(groups_), image = number * images_;
+    const int64_t column = take(number, divided(job_.out[2], columns_)) * columns_;
+    const int64_t row = take(number, divided(job_.out[1], rows_)) * rows_;
+    const int64_t plane = take(number, job_.out[0]), group = take(number, groups_), image = number * images_;
     return {image, std::min(images_, job_.images - image), group,  plane,
             row,   std::min(rows_, job_.out[1] - row),     column, std::min(columns_, job_.out[2] - column)};
   }
@@ -422,6 +422,10 @@ class CpuConvolutions final : public Convolutions {
     return !is_planar(job.outputs / job.groups, job.channels / job.groups, job.groups,
                       window_loops().bytes / itemsize(job.dtype));
   }
+  bool accepts(const Convolution& job) const override {
+    if (!gives_channels_last(job) || bytes_with_margins(job) <= kMostCopyBytes) return true;
+    return job.dtype == Dtype::float32 ? is_bounded<float>(job) : is_bounded<double>(job);
+  }
   bool convolve(const Convolution& job) override {
     Convolution plain = job;
     if (is_costly(job.function)) plain.function = ConvolutionFunction::none;
@@ -450,10 +454,12 @@ class CpuConvolutions final : public Convolutions {
                                {.alone = kAlone});
   }
   template <class T>
+  static bool is_bounded(const Convolution& job) {
+    return ConvolutionPlan<T>(job, window_loops(), thread_count()).is_bounded();
+  }
+  template <class T>
   static bool run(const Convolution& job) {
-    const ConvolutionPlan<T> plan(job, window_loops(), thread_count());
-    if (!plan.is_bounded()) return false;
-    plan.run();
+    ConvolutionPlan<T>(job, window_loops(), thread_count()).run();
     return true;
   }
 

@@ -109,14 +109,9 @@ class PlanarPlan {
   }
 
   void run_block(int64_t number) const {
-    const auto take = [&](int64_t count) {
-      const int64_t rest = number % count;
-      number /= count;
-      return rest;
-    };
-    const int64_t column = take(divided(job_.out[2], columns_)) * columns_,
-                  row = take(divided(job_.out[1], rows_)) * rows_;
-    const int64_t plane = take(job_.out[0]), group = take(job_.groups), image = number;
+    const int64_t column = take(number, divided(job_.out[2], columns_)) * columns_;
+    const int64_t row = take(number, divided(job_.out[1], rows_)) * rows_;
+    const int64_t plane = take(number, job_.out[0]), group = take(number, job_.groups), image = number;
     const int64_t rows = std::min(rows_, job_.out[1] - row), columns = std::min(columns_, job_.out[2] - column);
     const T* source = direct_source(image, group, column, columns);
     const std::vector<int64_t>& offsets = source ? planes_ : offsets_;

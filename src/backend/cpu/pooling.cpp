@@ -6,8 +6,10 @@
 
 #include "backend/cpu/blocks.h"
 #include "backend/cpu/window_loops.h"
+#include "core/device.h"
 #include "core/once.h"
 #include "core/parallel.h"
+#include "iruka/array.h"
 
 namespace iruka::cpu_backend {
 namespace {
@@ -25,10 +27,7 @@ struct Taps {
 Taps taps_of(const Pooling& job, size_t axis, int64_t at) {
   const int64_t begin = at * job.stride[axis] - job.before[axis], step = job.dilation[axis], count = job.kernel[axis];
   if (begin >= 0 && begin + (count - 1) * step < job.in[axis]) return {0, count, begin, count};
-  // The taps before `place`.
-  const auto before = [&](int64_t place) {
-    return std::clamp<int64_t>(place <= begin ? 0 : divided(place - begin, step), 0, count);
-  };
+  const auto before = [&](int64_t place) { return places_before(place, begin, step, count); };
   const int64_t first = before(0), end = before(job.in[axis]);
   return {first, end, begin + first * step, before(job.in[axis] + job.behind[axis]) - before(-job.before[axis])};
 }
@@ -87,12 +86,41 @@ void pool_rows(const Pooling& job) {
   ThreadPool::instance().run(job.images * job.out[0] * job.out[1] * parts, 1, pool, {.alone = kAlone});
 }
 
+void pool_by_dtype(const Pooling& job) {
+  job.dtype == Dtype::float32 ? pool_rows<float>(job) : pool_rows<double>(job);
+}
+
+/// Whether the one window is the image, and that larger than a cache.
+bool is_of_large_images(const Pooling& job) {
+  constexpr int64_t kCacheBytes = 256 << 10;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const bool is_whole = job.kernel[axis] == job.in[axis] && job.before[axis] == 0 && job.behind[axis] == 0;
+    if (!is_whole || job.out[axis] != 1 || (job.kernel[axis] > 1 && job.dilation[axis] != 1)) return false;
+  }
+  return job.in[0] * job.in[1] > 1 &&
+         job.in[0] * job.in[1] * job.in[2] * job.channels * itemsize(job.dtype) > kCacheBytes;
+}
+
+/// The rows of each image, and then what they gave: threads share the rows, and a row lies in a cache while the loops
+/// follow its channels.
+void pool_large_images(const Pooling& job) {
+  const int64_t rows = job.in[0] * job.in[1];
+  const Array of_rows = Array::empty({job.images, rows, job.channels}, job.dtype, cpu());
+  Pooling first = job, second = job;
+  first.kernel = {1, 1, job.in[2]}, first.out = {job.in[0], job.in[1], 1}, first.stride = first.dilation = {1, 1, 1};
+  first.result = of_rows.data();
+  second.in = second.kernel = {1, 1, rows}, second.stride = second.dilation = {1, 1, 1};
+  second.x = of_rows.data();
+  pool_by_dtype(first);
+  pool_by_dtype(second);
+}
+
 class CpuPoolings final : public Poolings {
  public:
   bool pool(const Pooling& job) override {
     const bool is_known = job.dtype == Dtype::float32 || job.dtype == Dtype::float64;
     if (!is_known || !has_elements(job)) return false;
-    job.dtype == Dtype::float32 ? pool_rows<float>(job) : pool_rows<double>(job);
+    is_of_large_images(job) ? pool_large_images(job) : pool_by_dtype(job);
     return true;
   }
 };

@@ -181,8 +181,8 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     constexpr int kDefaultAlgorithm = -1, kFastTf32 = 77;
     check_status(
         f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data, type.type,
-               p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride, zero, p.c, type.type,
-               p.m, p.m * p.n, p.batch, is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
+               p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride, zero, p.c,
+               data_type(p.result_dtype).type, p.m, p.m * p.n, p.batch, is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
         "cublasGemmStridedBatchedEx", device_);
   }
 

@@ -47,9 +47,11 @@ Operands prepared(const Operands& operands) {
 }
 
 /// The result in the input's dtype, except where a bias that follows rounds it.
+Array rounded(const Call& call, const Array& y) {
+  return call.integer(kIsWide, 0) ? y : y.astype(call[0].dtype(), false);
+}
 Array with_bias(const Call& call, const Array& y) {
-  const Array result = call.has(2) ? add(y, call[2].reshape(ops::along_axis(y.ndim(), 1, -1))) : y;
-  return call.integer(kIsWide, 0) ? result : result.astype(call[0].dtype(), false);
+  return rounded(call, call.has(2) ? add(y, call[2].reshape(ops::along_axis(y.ndim(), 1, -1))) : y);
 }
 
 /// The matrix (images, channels * places of the kernel, places of the output).
@@ -114,12 +116,9 @@ Results convolution(const Call& call) {
   const Window window = checked_window(call, given);
   if (auto made = convolved_by_library(window, false, given.x, given.weights, given.groups,
                                        {.bias = call.has(2) ? call[2] : Array()}))
-    return {*std::move(made)};
+    return {rounded(call, *made)};
   const Operands operands = prepared(given);
   const auto& [x, weights, groups] = operands;
-  if (x.dtype() != given.x.dtype()) {
-    if (const auto made = convolved_by_library(window, false, x, weights, groups)) return {with_bias(call, *made)};
-  }
   const bool is_narrow = groups > 1 && weights.shape(0) / groups * weights.shape(1) <= 4;
   return {with_bias(call, is_narrow ? convolved_directly(window, operands) : convolved_by_matrices(window, operands))};
 }

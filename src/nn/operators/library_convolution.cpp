@@ -31,9 +31,9 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
                                           PreparedWeights* prepared) {
   Device& device = x.device();
   Convolutions* const library = find_convolutions(device);
-  if (!library || !library->supports(x.dtype(), is_transposed) || weights.dtype() != x.dtype() ||
-      &weights.device() != &device)
-    return {};
+  if (!library || weights.dtype() != x.dtype() || &weights.device() != &device) return {};
+  const Dtype dtype = library->supports(x.dtype(), is_transposed) ? x.dtype() : compute_dtype(x.dtype());
+  if (!library->supports(dtype, is_transposed)) return {};
   const int64_t outputs = is_transposed ? weights.shape(1) * groups : weights.shape(0);
   const Dims shape = window.shape(x.shape(0), outputs, is_transposed ? window.in : window.out);
   if (x.size() == 0 || weights.size() == 0 || count(shape) == 0 || !is_exact(window)) return {};
@@ -43,7 +43,7 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   if (residual.valid() && !(fits(residual) && residual.shape() == shape)) return {};
 
   Convolution job;
-  job.dtype = x.dtype(), job.precision = thread_precision(), job.is_transposed = is_transposed, job.rank = window.rank;
+  job.dtype = dtype, job.precision = thread_precision(), job.is_transposed = is_transposed, job.rank = window.rank;
   job.images = x.shape(0), job.groups = groups, job.channels = x.shape(1), job.outputs = outputs;
   job.in = window.in, job.out = window.out, job.kernel = window.kernel;
   job.stride = window.stride, job.dilation = window.dilation;
@@ -53,16 +53,19 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   job.are_images_channels_last = library->takes_any_order()
                                      ? is_taken_channels_last(x) || (is_one_channel && job.is_channels_last)
                                      : job.is_channels_last;
-  const auto ordered = [](const Array& array, bool is_channels_last) {
-    return !array.valid() ? array : is_channels_last ? as_channels_last(array) : array.contiguous();
+  if (!library->accepts(job)) return {};
+  const auto ordered = [&](const Array& given, bool is_channels_last) {
+    if (!given.valid()) return given;
+    const Array array = given.astype(dtype, false);
+    return is_channels_last ? as_channels_last(array) : array.contiguous();
   };
   const auto prepare = [&] {
-    const Array packed = is_transposed ? Array() : library->packed(weights, groups);
+    const Array packed = is_transposed ? Array() : library->packed(weights.astype(dtype, false), groups);
     return packed.valid() ? packed : ordered(weights, job.is_channels_last);
   };
   const Array factors = prepared ? prepared->get(job.precision, prepare) : prepare();
   const Array images = ordered(x, job.are_images_channels_last), added = ordered(residual, job.is_channels_last);
-  const Array numbers = bias.valid() ? bias.contiguous() : bias;
+  const Array numbers = ordered(bias, false);
   const Array result =
       job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
   job.x = images.data(), job.weights = factors.data(), job.result = result.data();

@@ -24,8 +24,8 @@ using PreparedWeights = CallCache<Precision, Array>;
 Convolutions* find_convolutions(Device& device);
 
 /// The convolution, or the transposed one, of a window that fits x and weights, in the precision of the calling thread.
-/// Arrays of any layout. Nothing where the library is missing or has nothing for it. `prepared` belongs to the weights,
-/// or is null.
+/// Arrays of any layout. The result of narrow floats is float32 where the library has no loops for these. Nothing where
+/// the library is missing or has nothing for it. `prepared` belongs to the weights, or is null.
 std::optional<Array> convolved_by_library(const Window& window, bool is_transposed, const Array& x,
                                           const Array& weights, int64_t groups, const Epilogue& epilogue = {},
                                           PreparedWeights* prepared = nullptr);

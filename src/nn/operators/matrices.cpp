@@ -1,22 +1,15 @@
 // Products of matrices.
-#include "core/device.h"
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
 #include "iruka/products.h"
 #include "nn/fusion.h"
 #include "nn/operators/operator.h"
+#include "ops/linalg/operands.h"
 
 namespace iruka::nn {
 namespace {
 
 Results mat_mul(const Call& call) { return {matmul(call[0], call[1])}; }
-
-/// The product, of narrow floats in float32 where the device would compute in that in any case.
-Array wide_product(const Array& a, const Array& b) {
-  const Dtype wide = compute_dtype(promote(a.dtype(), b.dtype()));
-  const bool is_host = a.device().target().is_host;
-  return is_host ? matmul(a.astype(wide, false), b.astype(wide, false)) : matmul(a, b);
-}
 
 Array scaled(const Array& x, double factor) {
   return factor == 1 ? x : multiply(x, Scalar(factor)).astype(x.dtype(), false);
@@ -31,7 +24,7 @@ Results gemm(const Call& call) {
   if (call.integer("transA", 0)) a = a.transpose();
   if (call.integer("transB", 0)) b = b.transpose();
   const Dtype dtype = promote(a.dtype(), b.dtype());
-  const Array product = scaled(wide_product(a, b), call.number("alpha", 1));
+  const Array product = scaled(ops::wide_matmul(a, b), call.number("alpha", 1));
   const Dtype result = call.integer(kIsWide, 0) ? product.dtype() : dtype;
   if (!call.has(2)) return {product.astype(result, false)};
   call.check_broadcast(call[2], "C", product.shape());

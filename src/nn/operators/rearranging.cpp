@@ -16,15 +16,26 @@ Results transpose(const Call& call) {
   return {order ? call[0].transpose(dims_of(*order)) : call[0].transpose()};
 }
 
+/// Whether the arrays have the same extents but along `axis`.
+bool fit_along(std::span<const Array> parts, int axis) {
+  return std::ranges::all_of(parts, [&](const Array& part) {
+    if (part.ndim() != parts[0].ndim()) return false;
+    for (int k = 0; k < part.ndim(); ++k)
+      if (k != axis && part.shape(k) != parts[0].shape(k)) return false;
+    return true;
+  });
+}
+
 Results concat(const Call& call) {
   std::vector<Array> parts;
   parts.reserve(call.count());
   for (size_t k = 0; k < call.count(); ++k) parts.push_back(call[k]);
   const int64_t axis = call.integer("axis", 0);
   if (parts.empty() || !std::ranges::all_of(parts, is_taken_channels_last)) return {concatenate(parts, axis)};
+  const int ndim = parts[0].ndim(), of_parts = call.axis(axis, ndim);
+  if (!fit_along(parts, of_parts)) return {concatenate(parts, axis)};  // which raises, with the axes as they are named
   // Neighbouring channels stay neighbours.
   for (Array& part : parts) part = channels_behind(part);
-  const int ndim = parts[0].ndim(), of_parts = call.axis(axis, ndim);
   const int behind = of_parts == 0 ? 0 : of_parts == 1 ? ndim - 1 : of_parts - 1;
   return {channels_in_front(concatenate(parts, behind))};
 }

@@ -70,7 +70,7 @@ StridedOperand strided_operand(Array& x) {
   return {x.data(), x.strides()[x.ndim() - 2] / size, x.strides()[x.ndim() - 1] / size, *batch_stride(x)};
 }
 
-/// `c`, C-contiguous, = a b; all have the same leading axes and dtype.
+/// `c`, C-contiguous, = a b; all have the same leading axes and dtype, but that `c` may be the wide one of narrow floats.
 void multiply_into(const Array& c, Array a, Array b) {
   const int64_t m = a.shape(a.ndim() - 2), k = a.shape(a.ndim() - 1), n = b.shape(b.ndim() - 1), batch = batch_of(c);
   const bool is_bool = c.dtype() == Dtype::bool_;
@@ -80,12 +80,12 @@ void multiply_into(const Array& c, Array a, Array b) {
     const ExactProducts& exact = c.device().service<ExactProducts>();
     return (is_bool ? exact.multiply_bools : exact.multiply_integers)(c.device(), product);
   }
-  if (const SmallMatrices* const small = small_product(c.device(), c.dtype(), m, n, k)) {
+  if (const SmallMatrices* const small = small_product(c.device(), a.dtype(), m, n, k)) {
     const StridedOperand left = strided_operand(a), right = strided_operand(b);
     return small->multiply(c, {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
   }
   const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
-  c.device().service<LinearAlgebra>().multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
+  c.device().service<LinearAlgebra>().multiply({a.dtype(), c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
 Dtype computing_dtype_cpu(Dtype dtype, int64_t, int64_t, int64_t) { return is_half(dtype) ? Dtype::float32 : dtype; }
@@ -105,8 +105,8 @@ Array as_matrices(const Array& x, const Dims& batch) {
   return x.shape() == shape ? x : x.broadcast_to(shape);
 }
 
-/// The product of arrays of two axes at least.
-Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
+/// The product of arrays of two axes at least, computed in `dtype` and returned in `result_dtype`.
+Array product(const Array& a, const Array& b, Dtype dtype, Dtype result_dtype, const Array* out) {
   const Dims batch_a = leading(a.shape()), batch_b = leading(b.shape());
   const int64_t m = a.shape(a.ndim() - 2), k = a.shape(a.ndim() - 1), n = b.shape(b.ndim() - 1);
   const Dims* both[] = {&batch_a, &batch_b};
@@ -115,16 +115,17 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
   if (b.ndim() == 2 && a.ndim() > 2 && a.is_c_contiguous() && a.size() > 0) {
     Array flat_out;
     if (out) flat_out = out->reshape({-1, n});
-    return product(a.reshape({-1, k}), b, dtype, out ? &flat_out : nullptr).reshape(shape);
+    return product(a.reshape({-1, k}), b, dtype, result_dtype, out ? &flat_out : nullptr).reshape(shape);
   }
   const Dtype computed = a.device().service<ExactProducts>().computing_dtype(dtype, m, n, k);
-  Array result = out && computed == dtype ? *out : Array::empty(shape, computed, a.device());
+  const Dtype stored = computed == dtype ? result_dtype : computed;
+  Array result = out && stored == result_dtype ? *out : Array::empty(shape, stored, a.device());
   if (result.size() > 0 && k == 0) {
     result.fill(0);
   } else if (result.size() > 0) {
     multiply_into(result, as_matrices(a.astype(computed, false), batch), as_matrices(b.astype(computed, false), batch));
   }
-  if (!out || computed == dtype) return result.astype(dtype, false);
+  if (!out || stored == result_dtype) return result.astype(result_dtype, false);
   Array target = *out;
   target.assign(result);
   return target;
@@ -143,7 +144,8 @@ void check_cast(const Array& out, Dtype dtype) {
                     " by the rule 'same_kind'");
 }
 
-Array checked_product(const Array& a, const Array& b, const Array* out) {
+/// `is_wide` keeps the sums of narrow floats in float32.
+Array checked_product(const Array& a, const Array& b, const Array* out, bool is_wide = false) {
   if (a.ndim() == 0 || b.ndim() == 0)
     throw ShapeError("matmul: Input operand does not have enough dimensions (each needs one axis): shapes " +
                      to_string(a.shape()) + " and " + to_string(b.shape()));
@@ -153,7 +155,7 @@ Array checked_product(const Array& a, const Array& b, const Array* out) {
   if (left.shape(left.ndim() - 1) != right.shape(right.ndim() - 2)) raise_mismatch(a, b);
   const Dtype dtype = promote(a.dtype(), b.dtype());
   if (!out) {
-    Array result = product(left, right, dtype, nullptr);
+    Array result = product(left, right, dtype, is_wide && is_half(dtype) ? Dtype::float32 : dtype, nullptr);
     if (a.ndim() == 1) result = result.squeeze(-2);
     return b.ndim() == 1 ? result.squeeze(-1) : result;
   }
@@ -170,7 +172,7 @@ Array checked_product(const Array& a, const Array& b, const Array* out) {
     Array target = *out;
     target.assign(checked_product(a, b, nullptr));
   } else {
-    product(left, right, dtype, out);
+    product(left, right, dtype, dtype, out);
   }
   return *out;
 }
@@ -184,6 +186,8 @@ int64_t batch_of(const Array& x) {
   for (int axis = 0; axis + 2 < x.ndim(); ++axis) product *= x.shape(axis);
   return product;
 }
+
+Array wide_matmul(const Array& a, const Array& b) { return checked_product(a, b, nullptr, true); }
 
 }  // namespace ops
 

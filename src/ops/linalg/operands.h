@@ -16,6 +16,9 @@ Array sum_in_own_dtype(const Array& x, const Dims& axes);
 /// Matrices with one product of leading extents.
 int64_t batch_of(const Array& x);
 
+/// matmul() with the sums of float16 and bfloat16 in float32, not rounded; other dtypes as they are.
+Array wide_matmul(const Array& a, const Array& b);
+
 /// The dtype that `a` is decomposed in: float64 for integers. Raises TypeError for 16-bit floats.
 Dtype linalg_dtype(const char* function, Dtype dtype);
 
