@@ -1,4 +1,5 @@
-// libFuzzer over ONNX models: their files are read, and the graphs made models for the CPU. Seeds: tests/fuzz/seeds/onnx.
+// libFuzzer over ONNX models: their files are read, and the graphs made models for the CPU. Seeds:
+// tests/fuzz/seeds/onnx.
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"

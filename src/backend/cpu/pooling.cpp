@@ -86,9 +86,7 @@ void pool_rows(const Pooling& job) {
   ThreadPool::instance().run(job.images * job.out[0] * job.out[1] * parts, 1, pool, {.alone = kAlone});
 }
 
-void pool_by_dtype(const Pooling& job) {
-  job.dtype == Dtype::float32 ? pool_rows<float>(job) : pool_rows<double>(job);
-}
+void pool_by_dtype(const Pooling& job) { job.dtype == Dtype::float32 ? pool_rows<float>(job) : pool_rows<double>(job); }
 
 /// Whether the one window is the image, and that larger than a cache.
 bool is_of_large_images(const Pooling& job) {

@@ -179,11 +179,11 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     const bool is_tf32 = p.dtype == Dtype::float32 && thread_precision() == Precision::tf32 && !is_vector;
     if (p.batch == 1 && p.dtype >= Dtype::float32 && !is_tf32) return multiply_one(f, p, one, zero);
     constexpr int kDefaultAlgorithm = -1, kFastTf32 = 77;
-    check_status(
-        f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data, type.type,
-               p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride, zero, p.c,
-               data_type(p.result_dtype).type, p.m, p.m * p.n, p.batch, is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
-        "cublasGemmStridedBatchedEx", device_);
+    check_status(f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data,
+                        type.type, p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride,
+                        zero, p.c, data_type(p.result_dtype).type, p.m, p.m * p.n, p.batch,
+                        is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
+                 "cublasGemmStridedBatchedEx", device_);
   }
 
   void factor_lu(Dtype dtype, int64_t n, int64_t batch, void* a, int32_t* pivots, int32_t* info) override {

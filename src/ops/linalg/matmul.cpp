@@ -70,7 +70,8 @@ StridedOperand strided_operand(Array& x) {
   return {x.data(), x.strides()[x.ndim() - 2] / size, x.strides()[x.ndim() - 1] / size, *batch_stride(x)};
 }
 
-/// `c`, C-contiguous, = a b; all have the same leading axes and dtype, but that `c` may be the wide one of narrow floats.
+/// `c`, C-contiguous, = a b; all have the same leading axes and dtype, but that `c` may be the wide one of narrow
+/// floats.
 void multiply_into(const Array& c, Array a, Array b) {
   const int64_t m = a.shape(a.ndim() - 2), k = a.shape(a.ndim() - 1), n = b.shape(b.ndim() - 1), batch = batch_of(c);
   const bool is_bool = c.dtype() == Dtype::bool_;
