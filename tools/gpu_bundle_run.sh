@@ -91,11 +91,11 @@ make_library() {
   flags="-O1 -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -DNDEBUG -DXXH_INLINE_ALL -w -Isrc/include
     -Isrc/src -isystem headers $(sanitizer_flags "$1")"
   mkdir -p "$objects"
-  (cd src && find src generated -name '*.cpp' ! -path '*/cpu/compiler/*' ! -path '*/cpu/spmd/*' ! -name 'window_lanes_*') | xargs -P "$(nproc)" -I{} sh -c '
+  (cd src && find src generated -name '*.cpp' ! -path '*/cpu/compiler/*' ! -path '*/cpu/spmd/*' '(' -name 'fft_lanes_*' -o ! -name '*_lanes_*' ')') | xargs -P "$(nproc)" -I{} sh -c '
     case {} in *_avx2.cpp) own="-mavx2 -mfma" ;; */vector_sort_x86.cpp) own=-fno-strict-aliasing ;; esac
     g++ '"$(echo $flags)"' -DIRUKA_OPENBLAS_PATH=\"\" $own -c src/{} -o '"$objects"'/$(echo {} | tr / _).o' || return 1
   # Clang, which is not here, compiles these.
-  (cd "$objects" && ar t ../lib/libiruka_static.a | grep '^window_lanes_' | xargs ar x ../lib/libiruka_static.a)
+  (cd "$objects" && ar t ../lib/libiruka_static.a | grep _lanes_ | grep -v '^fft_lanes_' | xargs ar x ../lib/libiruka_static.a)
   ar rcs "work/lib/$1.a" "$objects"/*.o
   make_module "work/$1" "work/lib/$1.a" "$(sanitizer_flags "$1")"
 }
