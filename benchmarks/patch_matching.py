@@ -1,8 +1,9 @@
 """Patch matching beside the example's kernel, a plain C++ box filter and the peak of the integer dot product.
 
-python benchmarks/patch_matching.py [--rounds N] [--threads N] [--large] [--photographs A B]
+python benchmarks/patch_matching.py [--rounds N] [--threads N] [--large] [--gpu] [--photographs A B]
 Times are medians of alternating calls. Without photographs, pictures are smooth with noise. --large adds PatchMatch
-beside exact matching of a megapixel, which takes minutes.
+beside exact matching of a megapixel, which takes minutes. --gpu measures exact matching on a GPU alone: by tensor cores
+and by dot products of four bytes.
 """
 
 import argparse
@@ -23,6 +24,8 @@ from iruka import image
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(1, str(ROOT / "examples"))
 from patch_match import ExactPatchMatch
+
+from measure import device_timer, interleaved, interleaved_batches
 
 
 def peers(folder):
@@ -68,11 +71,49 @@ def by_boxes(library, a, b, patch, threads):
     return field
 
 
+#: Cases of a GPU: height, width, patch, and the milliseconds that are wanted.
+GPU_CASES = ((134, 200, 3, 0.5), (512, 512, 7, 15), (1024, 1024, 3, 1000), (1024, 1024, 7, None))
+
+
+def with_tiles(is_wanted, call):
+    """The call by tensor cores, or without them."""
+
+    def run():
+        os.environ["IRUKA_PATCH_TILES"] = "1" if is_wanted else "0"
+        return call()
+
+    return run
+
+
+def measure_gpu(pictures, rounds):
+    """Milliseconds of a call until the device has finished."""
+    wait = iruka.cuda.Device().synchronize
+    for height, width, patch, wanted in GPU_CASES:
+        a, b = (iruka.asarray(x) for x in pictures(height, width))
+
+        def match(a=a, b=b, patch=patch):
+            return image.nnf(a, b, patch)
+
+        calls = {"tensor cores": with_tiles(True, match), "dot products": with_tiles(False, match)}
+        found = [[iruka.asnumpy(x) for x in call()] for call in calls.values()]
+        assert all(np.array_equal(x, y) for x, y in zip(*found)), "both ways must find the same"
+        once = interleaved(calls, rounds, timer=device_timer(wait))
+        once["tensor cores, many calls in a row"] = interleaved_batches(
+            {0: calls["tensor cores"]}, {0: max(1, min(100, int(0.1 / once["tensor cores"])))}, rounds,
+            device_timer(wait),
+        )[0]  # fmt: skip
+        print(f"{width} x {height}, patch {patch}, colour" + (f" (wanted: {wanted} ms)" if wanted else ""))
+        for name, each in once.items():
+            print(f"  {name}: {each * 1e3:.3f} ms, {(height * width) ** 2 / each / 1e12:.2f} T pairs/s", flush=True)
+    os.environ.pop("IRUKA_PATCH_TILES")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--photographs", nargs=2)
     given = parser.parse_args()
     iruka.set_num_threads(given.threads)
@@ -83,6 +124,9 @@ def main():
         read = [iruka.asnumpy(image.imread(path)) for path in given.photographs]
         return [np.ascontiguousarray(np.resize(x, (max(height, len(x)), x.shape[1], 3))[:height, :width]) for x in read]
 
+    if given.gpu:
+        with iruka.device("cuda"):
+            return measure_gpu(pictures, given.rounds)
     with tempfile.TemporaryDirectory() as folder:
         library = peers(folder)
         a, b = pictures(134, 200)

@@ -7,6 +7,7 @@
 
 #include "core/device.h"
 #include "image/patch_search.h"
+#include "image/patch_tiles.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/raw_kernel.h"
@@ -145,6 +146,7 @@ std::string match_bytes_text(int64_t patch, int64_t planes, int64_t kept, bool h
 }
 
 NearestPatches match_by_kernels(const Array& a, const Array& b, const Array& mask, const PatchOptions& options) {
+  if (fits_tiles(a, options) && has_fast_tiles(a)) return match_by_tiles(a, b, mask, options);
   const int64_t planes = ((a.ndim() == 3 ? a.shape(2) : 1) + 3) / 4;
   if (itemsize(a.dtype()) == 1 && options.patch * options.patch * planes <= kMostWords)
     return match_bytes(a, b, mask, options, {a.dtype(), options.patch, planes, options.k, options.window.has_value()});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -114,8 +115,9 @@ void check_span(const Array& a, const Array& b, const PatchOptions& options) {
 
 PatchMatching::Picture picture_of(const Array& array) { return {array.data(), array.shape(0), array.shape(1)}; }
 
-NearestPatches match_by_loops(PatchMatchings& loops, const Array& a, const Array& b, const Array& mask,
-                              const PatchOptions& options) {
+/// Calls `match(job)` with arrays for its result on the pictures' device.
+template <class Match>
+NearestPatches with_job(const Array& a, const Array& b, const Array& mask, const PatchOptions& options, Match&& match) {
   Dims shape{a.shape(0), a.shape(1)};
   if (options.k > 1) shape.push_back(options.k);
   Dims field_shape = shape;
@@ -139,8 +141,23 @@ NearestPatches match_by_loops(PatchMatchings& loops, const Array& a, const Array
   job.field = static_cast<int32_t*>(result.field.data());
   job.distances = result.distances.data();
   job.progress = options.progress;
-  loops.match(job);
+  match(job);
   return result;
+}
+
+/// By the CPU's trees, whose field other devices have, too; nothing where trees do not fit the pictures.
+std::optional<NearestPatches> match_by_trees(const Array& a, const Array& b, const Array& mask,
+                                             const PatchOptions& options) {
+  auto* const loops = cpu().find_service<PatchMatchings>();
+  if (!loops) return {};
+  const auto on_cpu = [](const Array& array) { return array.valid() ? array.to_device(cpu()) : array; };
+  bool is_done = false;
+  const NearestPatches found = with_job(on_cpu(a), on_cpu(b), on_cpu(mask), options, [&](const PatchMatching& job) {
+    is_done = loops->approximate(job, options.seed, options.iterations);
+  });
+  if (!is_done) return {};
+  if (options.progress) options.progress(a.shape(0) * a.shape(1), a.shape(0) * a.shape(1));
+  return NearestPatches{found.field.to_device(a.device()), found.distances.to_device(a.device())};
 }
 
 }  // namespace
@@ -165,9 +182,13 @@ NearestPatches nnf(const Array& a, const Array& b, const PatchOptions& options) 
   const Dtype dtype = common_dtype(a, b);
   const Array first = a.astype(dtype, false).contiguous(), second = b.astype(dtype, false).contiguous();
   check_span(first, second, options);
-  if (options.method == PatchMethod::patchmatch) return search_patches(first, second, mask, options);
+  if (options.method == PatchMethod::patchmatch) {
+    const auto found = match_by_trees(first, second, mask, options);
+    return found ? *found : search_patches(first, second, mask, options);
+  }
   auto* const loops = a.device().find_service<PatchMatchings>();
-  return loops ? match_by_loops(*loops, first, second, mask, options) : match_by_kernels(first, second, mask, options);
+  if (!loops) return match_by_kernels(first, second, mask, options);
+  return with_job(first, second, mask, options, [&](const PatchMatching& job) { loops->match(job); });
 }
 
 Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder border) {

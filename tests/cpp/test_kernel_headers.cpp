@@ -42,7 +42,8 @@ TEST(KernelHeaders, ClangParsesThoseForTheCpu) {
 /// Code for kernels over blocks alone, whose texts Clang does not rewrite: it has registers of GPUs as operands of
 /// assembly, which Clang knows for GPUs alone.
 bool is_not_for_clang(std::string_view header) {
-  return jit::is_for_cpu(header) || header == "nn/kernels/cuda/tensor_perceptron.h";
+  return jit::is_for_cpu(header) || header == "nn/kernels/cuda/tensor_perceptron.h" ||
+         header == "image/kernels/cuda/tile_walk.h";
 }
 
 TEST(KernelHeaders, ClangParsesThoseForGpus) {

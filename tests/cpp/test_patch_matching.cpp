@@ -9,6 +9,7 @@
 #include "core/patch_matching.h"
 #include "image/patch_kernels.h"
 #include "image/patch_search.h"
+#include "image/patch_tiles.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "iruka/patch_matching.h"
@@ -147,6 +148,55 @@ TEST(PatchMatching, FloatsAreRoundedAlikeByKernelsAndLoops) {
   }
 }
 
+/// The tiles of tensor cores, whose products are loops here, beside the CPU's loops.
+template <class T>
+void compare_tiles(const Case& c, unsigned seed, image::PatchBorder border) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", patch " + std::to_string(c.patch));
+  std::mt19937 random(seed);
+  std::vector<T> values(static_cast<size_t>((c.height * c.width + c.b_height * c.b_width) * c.channels));
+  const unsigned levels = seed % 3 == 0 ? 2 : 256;  // few levels give many equal distances
+  for (T& value : values) value = static_cast<T>(random() % levels);
+  const auto split = c.height * c.width * c.channels;
+  const Array a = Array::from(std::span<const T>(values).first(static_cast<size_t>(split)),
+                              {c.height, c.width, c.channels}),
+              b = Array::from(std::span<const T>(values).subspan(static_cast<size_t>(split)),
+                              {c.b_height, c.b_width, c.channels});
+  PatchOptions options;
+  options.patch = c.patch;
+  options.border = border;
+  Array allowed;
+  if (c.has_mask) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(c.b_height * c.b_width));
+    for (uint8_t& byte : bytes) byte = random() % 3 == 0;
+    bytes.back() = 1;
+    options.mask = allowed = Array::from(std::span<const uint8_t>(bytes), {c.b_height, c.b_width}).astype(Dtype::bool_);
+  }
+  ASSERT_TRUE(image::fits_tiles(a, options));
+  const NearestPatches loops = image::nnf(a, b, options), tiles = image::match_by_tiles(a, b, allowed, options);
+  EXPECT_EQ(loops.field.to_vector<int32_t>(), tiles.field.to_vector<int32_t>());
+  EXPECT_EQ(loops.distances.to_vector<int64_t>(), tiles.distances.to_vector<int64_t>());
+  EXPECT_EQ(loops.field.shape(), tiles.field.shape());
+}
+
+TEST(PatchMatching, TilesOfTensorCoresEqualLoops) {
+  constexpr Case kTiles[] = {
+      {7, 9, 6, 11, 3, 3, 1, false, false},    {70, 67, 5, 130, 3, 7, 1, false, false},
+      {3, 65, 66, 3, 3, 8, 1, true, false},    {9, 8, 7, 66, 1, 3, 1, true, false},
+      {9, 8, 7, 66, 1, 7, 1, false, false},    {9, 8, 7, 66, 1, 21, 1, false, false},
+      {11, 5, 9, 12, 2, 5, 1, false, false},   {11, 5, 9, 12, 2, 9, 1, true, false},
+      {6, 13, 8, 9, 4, 4, 1, false, false},    {6, 13, 8, 9, 4, 5, 1, false, false},
+      {6, 13, 8, 9, 4, 12, 1, false, false},   {6, 13, 8, 9, 6, 2, 1, false, false},
+      {6, 13, 8, 9, 9, 9, 1, true, false},     {1, 1, 1, 1, 3, 1, 1, false, false},
+      {1, 200, 1, 129, 3, 1, 1, false, false}, {5, 4, 4, 5, 3, 17, 1, false, false},
+  };
+  unsigned seed = 1;
+  for (const Case& c : kTiles) {
+    const auto border = static_cast<image::PatchBorder>(seed % 4);
+    compare_tiles<uint8_t>(c, seed++, border);
+    compare_tiles<int8_t>(c, seed++, border);
+  }
+}
+
 class PatchKernelsForGpus : public NvrtcTest {};
 
 TEST_F(PatchKernelsForGpus, MatchBytesByDotProducts) {
@@ -156,6 +206,17 @@ TEST_F(PatchKernelsForGpus, MatchBytesByDotProducts) {
     ASSERT_TRUE(output.ok) << output.log;
     EXPECT_NE(output.ptx.find("dp4a"), std::string::npos);
     EXPECT_EQ(output.ptx.find(".local"), std::string::npos) << "arrays must be registers";
+  }
+}
+
+TEST_F(PatchKernelsForGpus, MatchTilesByTensorCores) {
+  for (const auto& [patch, channels, shape] :
+       {std::tuple{3, 3, "m16n8k16"}, std::tuple{7, 3, "m16n8k32"}, std::tuple{8, 4, "m16n8k32"},
+        std::tuple{7, 1, "m16n8k16"}, std::tuple{21, 1, "m16n8k32"}, std::tuple{4, 9, "m16n8k16"}}) {
+    const Nvrtc::Output output = Nvrtc::find()->compile(image::match_tiles_text(patch, channels), 80);
+    ASSERT_TRUE(output.ok) << output.log;
+    EXPECT_NE(output.ptx.find("mma.sync.aligned." + std::string(shape) + ".row.col.s32.s8.u8.s32"), std::string::npos);
+    EXPECT_EQ(output.ptx.find(".local"), std::string::npos) << "sums must be registers";
   }
 }
 

@@ -59,6 +59,44 @@ struct NumberTile {
   T* scratch;  ///< scratch_size() elements
 };
 
+/// Pictures of bytes with their borders, channels last, whose patches are read in rows. PatchSweep::kRoom bytes may be
+/// read behind them.
+struct PatchRows {
+  const uint8_t* data;
+  int64_t line;          ///< bytes from row to row
+  int64_t patch, bytes;  ///< rows of a patch, and bytes of each
+  int64_t channels;
+
+  const uint8_t* at(int64_t y, int64_t x) const { return data + y * line + x * channels; }
+  int64_t words(int64_t word_numbers) const { return (patch * bytes + word_numbers - 1) / word_numbers; }
+};
+
+/// Numbers by which patches are told apart: products with so many patterns.
+inline constexpr int64_t kFeatures = 16;
+/// Patterns as words of signed numbers, (words, kFeatures).
+struct PatchPatterns {
+  const int32_t* words;
+  int64_t count;  ///< words of a pattern
+};
+
+/// Some patches of the second picture, and pixels of the first one to compare with each of them.
+struct LeafScan {
+  PatchRows a, b;
+  int64_t b_width;        ///< in patches
+  const int32_t* items;   ///< labels of patches of b, ascending: their numbers in scan order
+  int64_t item_count;     ///< up to kMostItems
+  const int32_t* pixels;  ///< of a
+  int64_t pixel_count, a_width;
+  int64_t kept;
+  int32_t *scores, *labels;  ///< (pixels of a, kept), nearest first: as in ByteTile, with a label for each
+  int32_t* scratch;          ///< leaf_scratch() words
+};
+inline constexpr int64_t kMostItems = 512;
+/// Pixels of the first picture that are compared at once.
+inline constexpr int64_t kScanned = 4;
+/// Words of memory for a leaf with its squares, and for pixels.
+constexpr int64_t leaf_scratch(int64_t words) { return (kMostItems + kScanned + 1) * (words + 16) + 2 * kMostItems; }
+
 /// The loops of one instruction set.
 struct PatchLoops {
   int64_t lanes;         ///< words of a vector
@@ -74,6 +112,10 @@ struct PatchLoops {
   void (*exact_doubles)(const NumberTile<double, int64_t>&, const Displacements&);
   /// Segments [begin, end) of a sweep over unsigned bytes.
   void (*sweep)(const PatchSweep&, int64_t begin, int64_t end);
+  /// The features of the patches of `count` pixels from (y, x) on, (count, kFeatures). `scratch` has a patch's words.
+  void (*features)(const PatchRows&, const PatchPatterns&, int64_t y, int64_t x, int64_t count, int32_t* scratch,
+                   int32_t* features);
+  void (*scan)(const LeafScan&);
 };
 /// Those of the widest vectors that the processor has and IRUKA_CPU_LEVEL allows.
 const PatchLoops& patch_loops();

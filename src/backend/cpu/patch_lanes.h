@@ -591,6 +591,8 @@ void sweep_bytes(const PatchSweep& job, int64_t begin, int64_t end) {
   });
 }
 
+#include "backend/cpu/patch_leaves.h"
+
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
@@ -604,7 +606,9 @@ const PatchLoops patch_loops{Words::count,
                              match_numbers<true, int32_t, int32_t>,
                              match_numbers<true, int64_t, int64_t>,
                              match_numbers<true, double, int64_t>,
-                             sweep_bytes};
+                             sweep_bytes,
+                             patch_features,
+                             scan_leaf};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_PATCH_TARGET

@@ -12,6 +12,7 @@
 
 #include "backend/cpu/blocks.h"
 #include "backend/cpu/patch_job.h"
+#include "backend/cpu/patch_trees.h"
 #include "core/once.h"
 #include "core/parallel.h"
 
@@ -432,6 +433,15 @@ class CpuPatchMatchings final : public PatchMatchings {
           .run();
     else
       match_integers(job);
+  }
+
+  bool approximate(const PatchMatching& job, uint64_t seed, int64_t rounds) override {
+    const bool is_everywhere =
+        job.window_y >= std::max(job.a.height, job.b.height) && job.window_x >= std::max(job.a.width, job.b.width);
+    if (itemsize(job.dtype) != 1 || !is_everywhere || job.patch * job.patch * job.channels > kMostPatchBytes)
+      return false;
+    match_by_trees(job, seed, rounds);
+    return true;
   }
 
   bool sweep(Dtype dtype, const PatchSweep& job) override {

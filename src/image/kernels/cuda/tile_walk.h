@@ -1,0 +1,212 @@
+// Exact nearest patches of bytes on tensor cores.
+//
+// A warp has a tile: kTileRows neighbouring pixels of a row of a, and kTileColumns of a row of b. It walks down both
+// pictures at one displacement of rows. One product of matrices adds the products of a row of each patch to the sums of
+// the tile's pairs, another one takes away the row that the patches leave. Patches of neighbouring pixels overlap, so
+// that factors are words of the picture themselves, each line of a factor beginning one pixel behind the one before.
+//
+// Sums become half of a score, rounded up. A tile is looked at closely only where the largest half of a pixel may
+// exceed what is known of the pixel.
+#pragma once
+
+#include "image/kernels/nearest_tiles.h"
+
+// A GPU's registers have no indices. Without tensor cores loops are short code.
+#ifdef __CUDA_ARCH__
+#define IRUKA_TILE_UNROLL _Pragma("unroll")
+#else
+#define IRUKA_TILE_UNROLL _Pragma("clang loop unroll(disable)")
+#endif
+
+namespace iruka::image {
+
+/// sum += a b for 16 rows of a and 8 columns of b of 4 or 8 words, as the instructions divide them among the lanes.
+template <int kHalves>
+IRUKA_INLINE void multiply(int (&sum)[4], const int (&a)[2 * kHalves], const int (&b)[kHalves]) {
+#ifdef __CUDA_ARCH__
+  if constexpr (kHalves == 2)
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  else
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+#else  // the same without the instruction
+  const int lane = threadIdx.x % 32;
+  for (int half = 0; half < kHalves; half++)
+    for (int k = 0; k < 4; k++) {
+      const int of_a[2] = {__shfl_sync(~0u, a[2 * half], lane / 4 * 4 + k),
+                           __shfl_sync(~0u, a[2 * half + 1], lane / 4 * 4 + k)};
+      const int of_b[2] = {__shfl_sync(~0u, b[half], lane % 4 * 8 + k),
+                           __shfl_sync(~0u, b[half], lane % 4 * 8 + 4 + k)};
+      for (int at = 0; at < 4; at++)
+        for (int bits = 0; bits < 32; bits += 8)
+          sum[at] += (of_a[at / 2] << (24 - bits) >> 24) * int((unsigned)of_b[at % 2] >> bits & 255u);
+    }
+#endif
+}
+
+struct alignas(8) TilePair {
+  int at[2];
+};
+
+/// The sums of a warp. A lane has rows 8 i + lane / 4 of a tile, and columns 8 n + lane % 4 * 2 and the next one.
+template <class Kind> struct TileSums {
+  static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
+  int at[kRows][kColumns][4];
+
+  /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers. Both pictures' words are
+  /// those of the lane: lane / 4 pixels and lane % 4 words behind the tile's first pixel.
+  template <bool kIsRemoved> IRUKA_INLINE void add(const TileMatching& job, const int* a, const int* b) {
+    IRUKA_TILE_UNROLL
+    for (int chunk = 0; chunk < Kind::kPlanes * Kind::kChunks; chunk++) {
+      const int word = chunk % Kind::kChunks * 8;
+      const int* const from_a = a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels;
+      const int* const from_b = b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels;
+      int of_b[kColumns][Kind::kHalves];
+      IRUKA_TILE_UNROLL
+      for (int n = 0; n < kColumns; n++) IRUKA_TILE_UNROLL
+      for (int half = 0; half < Kind::kHalves; half++) {
+        of_b[n][half] = from_b[8 * n + 4 * half * Kind::kPixels];
+        if (word + 4 * half + 4 > Kind::kWholeWords)  // a lane's constant
+          of_b[n][half] &= Kind::mask(word + 4 * half + int(threadIdx.x % 4));
+      }
+      IRUKA_TILE_UNROLL
+      for (int i = 0; i < kRows; i++) {
+        int of_a[2 * Kind::kHalves];
+        IRUKA_TILE_UNROLL
+        for (int k = 0; k < 2 * Kind::kHalves; k++) {
+          of_a[k] = from_a[16 * i + k % 2 * 8 + k / 2 * 4 * Kind::kPixels];
+          if (kIsRemoved) of_a[k] = ~of_a[k];  // -x - 1 of each byte
+        }
+        IRUKA_TILE_UNROLL
+        for (int n = 0; n < kColumns; n++) multiply<Kind::kHalves>(at[i][n], of_a, of_b[n]);
+      }
+    }
+  }
+
+  IRUKA_INLINE int row(int i, int n, int second) const { return at[i / 2][n][i % 2 * 2 + second]; }
+};
+
+/// The largest of each row of a tile, of which lane % 4 chooses two: rows 8 i + lane / 4 of i = rows_of_lane() and the
+/// next one. `most` has those of the lane's columns.
+IRUKA_INLINE int rows_of_lane() { return int(threadIdx.x % 2 * 4 + threadIdx.x % 4 / 2 * 2); }
+IRUKA_INLINE void reduce_rows(const int (&most)[8], int (&of_lane)[2]) {
+  const bool is_odd = threadIdx.x % 2, is_high = threadIdx.x % 4 / 2;
+  int four[4];
+  IRUKA_TILE_UNROLL
+  for (int k = 0; k < 4; k++) {
+    const int theirs = __shfl_xor_sync(~0u, is_odd ? most[k] : most[k + 4], 1);
+    four[k] = max(is_odd ? most[k + 4] : most[k], theirs);
+  }
+  IRUKA_TILE_UNROLL
+  for (int k = 0; k < 2; k++) {
+    const int theirs = __shfl_xor_sync(~0u, is_high ? four[k] : four[k + 2], 2);
+    of_lane[k] = max(is_high ? four[k + 2] : four[k], theirs);
+  }
+}
+
+/// Looks for the nearest candidate in one row of a tile, `i`, and writes it for the pixels that `hits` names by the
+/// lanes that have them.
+template <class Kind>
+IRUKA_INLINE void keep_row(const TileMatching& job, const TileSums<Kind>& sums, const TilePair (&addends)[8], int i,
+                           unsigned hits, const int* squares, int label, unsigned long long* nearest) {
+  int score = kNoScore, place = 0;
+  IRUKA_TILE_UNROLL
+  for (int n = 0; n < 8; n++) IRUKA_TILE_UNROLL
+  for (int second = 0; second < 2; second++) {
+    const int found = 2 * (sums.row(i, n, second) + addends[n].at[second]) - (squares[8 * n + second] & 1);
+    if (found > score) score = found, place = 8 * n + second;
+  }
+  unsigned long long key = tile_key(score, label + place);
+  IRUKA_TILE_UNROLL
+  for (int by = 1; by < 4; by *= 2) {
+    const unsigned long long theirs = __shfl_xor_sync(~0u, key, by);
+    key = theirs > key ? theirs : key;
+  }
+  if (hits >> threadIdx.x % 32 & 1u) atomicMax(nearest, key);
+}
+
+/// A warp's walk: rows of a from `first` on, columns from `x` on, and b's columns from `b_x` on, `dy` rows below.
+template <class Kind>
+IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, int b_x, int dy) {
+  const int lane = threadIdx.x % 32, behind = lane / 4 + lane % 4 * Kind::kPixels;
+  const int* a = job.a + ptrdiff_t(first) * job.a_line + x + behind;
+  const int* b = job.b + ptrdiff_t(first + dy) * job.b_line + b_x + behind;
+  ptrdiff_t place = ptrdiff_t(first + dy) * job.columns + b_x + lane % 4 * 2;
+  TileSums<Kind> sums;
+  IRUKA_TILE_UNROLL
+  for (int n = 0; n < 8; n++) {
+    const TilePair removed = *(const TilePair*)(job.removed + place + 8 * n);
+    IRUKA_TILE_UNROLL
+    for (int i = 0; i < 8; i++) {
+      sums.at[i / 2][n][i % 2 * 2] = -removed.at[0];
+      sums.at[i / 2][n][i % 2 * 2 + 1] = -removed.at[1];
+    }
+  }
+#pragma unroll 1
+  for (int k = 0; k < Kind::kPatch - 1; k++)
+    sums.template add<false>(job, a + ptrdiff_t(k) * job.a_line, b + ptrdiff_t(k) * job.b_line);
+  const int row = rows_of_lane(), own_x = x + lane / 4 + 8 * row;
+  unsigned long long* nearest = job.nearest + ptrdiff_t(first) * job.width + own_x;
+#pragma unroll 1
+  for (int y = first; y < end; y++) {
+    int least[2] = {0x7ffffffe, 0x7ffffffe};
+    IRUKA_TILE_UNROLL
+    for (int k = 0; k < 2; k++)  // others write while this warp reads, past the nearest cache
+      if (own_x + 8 * k < job.width) least[k] = score_of(*(volatile const unsigned long long*)(nearest + 8 * k));
+    sums.template add<false>(job, a + ptrdiff_t(Kind::kPatch - 1) * job.a_line,
+                             b + ptrdiff_t(Kind::kPatch - 1) * job.b_line);
+    TilePair addends[8];
+    IRUKA_TILE_UNROLL
+    for (int n = 0; n < 8; n++) addends[n] = *(const TilePair*)(job.addends + place + 8 * n);
+    int most[8], of_lane[2];
+    IRUKA_TILE_UNROLL
+    for (int i = 0; i < 8; i++) {
+      most[i] = sums.row(i, 0, 0) + addends[0].at[0];
+      IRUKA_TILE_UNROLL
+      for (int n = 0; n < 8; n++) IRUKA_TILE_UNROLL
+      for (int second = 0; second < 2; second++)
+        if (n + second > 0) most[i] = max(sums.row(i, n, second) + addends[n].at[second], most[i]);
+    }
+    reduce_rows(most, of_lane);
+    // Equal halves may be a larger score, or one of a candidate that is first in scan order.
+    const unsigned hits[2] = {__ballot_sync(~0u, of_lane[0] >= (least[0] + 1) >> 1),
+                              __ballot_sync(~0u, of_lane[1] >= (least[1] + 1) >> 1)};
+    if (hits[0] | hits[1]) {
+      IRUKA_TILE_UNROLL
+      for (int i = 0; i < 8; i++) {
+        // The lanes of the row: i is 4 (lane % 2) + 2 (lane % 4 / 2), or the next number.
+        const unsigned of_row = hits[i % 2] & (0x11111111u << (i / 4 + i / 2 % 2 * 2));
+        if (of_row)
+          keep_row(job, sums, addends, i, of_row, job.squares + place, (y + dy) * job.b_width + b_x + lane % 4 * 2,
+                   nearest + i % 2 * 8);
+      }
+    }
+    if (y + 1 < end) sums.template add<true>(job, a, b);
+    a += job.a_line;
+    b += job.b_line;
+    place += job.columns;
+    nearest += job.width;
+  }
+}
+
+/// Block (x, y) of a grid: x names a tile's columns and band, and y the first displacement and columns of b.
+template <class Kind> IRUKA_INLINE void match_tiles(const TileMatching& job) {
+  const int a_tiles = (job.width + kTileRows - 1) / kTileRows, b_tiles = job.columns / kTileColumns;
+  const int top = int(blockIdx.x) / a_tiles * job.band, bottom = min(top + job.band, job.height);
+  const int displacements = job.band - 1 + job.b_height;
+  const long long walks = (long long)displacements * b_tiles;
+  for (long long walk = (long long)blockIdx.y * kTileWarps + threadIdx.x / 32; walk < walks;
+       walk += (long long)gridDim.y * kTileWarps) {
+    const int dy = int(walk / b_tiles * job.step % displacements) - (top + job.band - 1);
+    const int first = max(top, -dy), end = min(bottom, job.b_height - dy);
+    if (first < end)
+      walk_tile<Kind>(job, first, end, int(blockIdx.x) % a_tiles * kTileRows, int(walk % b_tiles) * kTileColumns, dy);
+  }
+}
+
+}  // namespace iruka::image
