@@ -25,23 +25,8 @@ void warp_places(const WarpPlaces& places, int64_t pixels, float* y, float* x) {
   }
 }
 
-/// The place within [0, extent) that stands for a place beyond it, or -1 for a constant.
-int32_t place_within(int64_t place, int64_t extent, WarpRow::Border border) {
-  if (place >= 0 && place < extent) return static_cast<int32_t>(place);
-  const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
-  switch (border) {
-    case WarpRow::Border::constant: return -1;
-    case WarpRow::Border::edge: return static_cast<int32_t>(place < 0 ? 0 : extent - 1);
-    case WarpRow::Border::wrap: return static_cast<int32_t>(modulo(place, extent));
-    case WarpRow::Border::symmetric:
-      place = modulo(place, 2 * extent);
-      return static_cast<int32_t>(place < extent ? place : 2 * extent - 1 - place);
-    case WarpRow::Border::reflect:
-      if (extent == 1) return 0;
-      place = modulo(place, 2 * extent - 2);
-      return static_cast<int32_t>(place < extent ? place : 2 * extent - 2 - place);
-  }
-  return -1;
+IRUKA_RESAMPLE_INLINE int32_t place_at(int64_t place, int64_t extent, WarpRow::Border border) {
+  return static_cast<int32_t>(place_within(static_cast<int>(border), place, extent));
 }
 
 IRUKA_RESAMPLE_INLINE float half_value(uint16_t bits) {
@@ -238,9 +223,9 @@ template <int kTaps>
 Neighbours<kTaps> neighbours_at(const WarpRow& job, int32_t y, int32_t x, int bytes) {
   Neighbours<kTaps> made;
   for (int j = 0; j < kTaps; ++j) {
-    const int32_t row = place_within(int64_t{y} + j, job.height, job.border);
+    const int32_t row = place_at(int64_t{y} + j, job.height, job.border);
     for (int k = 0; k < kTaps; ++k) {
-      const int32_t column = place_within(int64_t{x} + k, job.width, job.border);
+      const int32_t column = place_at(int64_t{x} + k, job.width, job.border);
       made.pixels[j][k] = row < 0 || column < 0 ? nullptr : job.source + row * job.row_bytes + int64_t{column} * bytes;
     }
   }
@@ -607,8 +592,7 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
         __builtin_memcpy(to + i * kBytes, from, kBytes);
         continue;
       }
-      const int32_t row = place_within(y[i], job.height, job.border),
-                    column = place_within(x[i], job.width, job.border);
+      const int32_t row = place_at(y[i], job.height, job.border), column = place_at(x[i], job.width, job.border);
       const char* const from = row < 0 || column < 0 ? static_cast<const char*>(job.outside)
                                                      : job.source + row * job.row_bytes + int64_t{column} * bytes;
       __builtin_memcpy(to + i * bytes, from, static_cast<size_t>(bytes));
