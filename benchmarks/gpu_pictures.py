@@ -143,12 +143,23 @@ def main():
     }
     decoded = decode(batches[0])
     candidates["Iruka, chain alone"] = lambda: [chain(decoded) and None for _ in batches]
+    print("mean and largest difference from libjpeg, of the first files:")
+    for data, made in list(zip(batches[0], decoded))[: min(len(files), 6)]:
+        error = np.abs(iruka.asnumpy(made).astype(int) - iruka.asnumpy(image.imdecode(data, device="cpu")))
+        print(f"  {made.shape}: {error.mean():.3f}, {error.max()}")
     library = loaded_nvjpeg()
     if library and "engine" in decoder.name:
         for (words, flags), states, size in itertools.product(FLAGS.items(), (1, 2), (options.batch, 64)):
             parts = [all_files[k : k + size] for k in range(0, count, size)]
             name = f"nvJPEG's loop, batches of {size}, states {states}{words}"
-            candidates[name] = OwnLoop(library, parts, flags, states)
+            try:
+                loop = OwnLoop(library, parts, flags, states)
+                loop()
+                iruka.cuda.runtime.deviceSynchronize()
+            except RuntimeError as error:
+                print(f"{name}: {error}")
+            else:
+                candidates[name] = loop
     times = interleaved_times(
         candidates, options.rounds, warmup=1, timer=device_timer(iruka.cuda.runtime.deviceSynchronize)
     )
