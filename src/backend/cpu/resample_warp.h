@@ -127,7 +127,8 @@ class InnerRange {
   /// `reach`: bytes that are read of each row.
   template <int kTaps>
   static InnerRange of(const WarpRow& job, int64_t pixel_bytes, int64_t reach) {
-    constexpr int32_t kMost = 1 << 24;  // whose numbers are exact in float32
+    // Numbers up to these are exact in float32, and nearest_integer() takes them.
+    constexpr int32_t kMost = kTaps == 1 ? 1 << 22 : 1 << 24;
     InnerRange made;
     made.line_ = static_cast<int32_t>(job.row_bytes);
     made.pixel_ = static_cast<int32_t>(pixel_bytes);
@@ -533,13 +534,6 @@ IRUKA_RESAMPLE_INLINE int32_t nearest_place(float place) {
   return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
 }
 
-/// The same for a place that is not negative nor far away.
-IRUKA_RESAMPLE_INLINE int32_t nearest_inner_place(float place) {
-  const auto lower = static_cast<int32_t>(place);
-  const float rest = place - static_cast<float>(lower);
-  return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
-}
-
 /// kWide bytes are read and written of each pixel within the picture.
 template <int kBytes, int kWide>
 IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
@@ -552,8 +546,8 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
     auto* const to = static_cast<char*>(job.result) + begin * bytes;
     if (kBytes > 0 && inner.has(job.y + begin, job.x + begin, count)) {
       for (int64_t i = 0; i < count; ++i) {
-        y[i] = nearest_inner_place(job.y[begin + i]);
-        x[i] = nearest_inner_place(job.x[begin + i]);
+        y[i] = nearest_integer(job.y[begin + i]);
+        x[i] = nearest_integer(job.x[begin + i]);
       }
       inner.find_offsets(y, x, count, inside);
     } else if (kBytes > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
@@ -567,8 +561,13 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
       find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
     }
     int64_t i = 0;
-    if (kBytes > 0 && inside.are_all)
-      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, job.source + inside.offset[i], kWide);
+    if (kBytes > 0 && inside.are_all) {
+      const char* const source = job.source;
+      // What is written behind a pixel belongs to the next one, which the last one of a block may not have.
+      const int64_t wide = kWide > kBytes ? count - 1 : count;
+      for (; i < wide; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kWide);
+      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kBytes);
+    }
     for (; i < count; ++i) {
       if (kBytes > 0 && (inside.is_inside[i] || (job.border == WarpRow::Border::constant && inside.is_outside[i]))) {
         const char* const from =
