@@ -1,5 +1,5 @@
 // Reading and writing pictures: JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM. A picture is an array (height,
-// width, channels) or (height, width) in the CPU's memory.
+// width, channels) or (height, width).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/device.h"
 
 namespace iruka::image {
 
@@ -37,14 +38,18 @@ struct DecodeOptions {
   /// A JPEG is decoded at 1/8, 1/4 or 1/2 of its size where the result (of `region`) is at least so large. The size of
   /// the whole picture and both ends of the region are divided, ends outwards. Other formats keep their size.
   std::optional<PictureSize> at_least = std::nullopt;
+  /// Where the picture goes; null: the CPU. A GPU's own decoder (jpeg_decoder) takes the JPEGs of mode `rgb`, `bgr`,
+  /// `gray` and, where the file has these, `unchanged`. Its pixels differ by a few levels from those of the CPU, which
+  /// decodes all other pictures.
+  Device* device = nullptr;
 };
-/// A new CPU array, uint8 unless the options say otherwise. Grey has shape (height, width). Alpha is dropped, not
-/// blended, under `rgb`, `bgr`, `gray` and `ycbcr`; grey from colour is Rec. 601 luma. Raises ValueError for bytes that
-/// are no picture, are damaged or cut short, or have more than `max_pixels` pixels, and for a region outside the
-/// picture.
+/// A new array, on the CPU and uint8 unless the options say otherwise. Grey has shape (height, width). Alpha is
+/// dropped, not blended, under `rgb`, `bgr`, `gray` and `ycbcr`; grey from colour is Rec. 601 luma. Raises ValueError
+/// for bytes that are no picture, are damaged or cut short, or have more than `max_pixels` pixels, and for a region
+/// outside the picture.
 IRUKA_API Array imdecode(std::span<const uint8_t> bytes, const DecodeOptions& options = {});
-/// The same into an array of the picture's shape and dtype, C-contiguous in the CPU's memory. Raises ShapeError,
-/// TypeError or ValueError for an array that does not fit. After an error its contents are undefined.
+/// The same into an array of the picture's shape and dtype, C-contiguous, on any device. Raises ShapeError, TypeError
+/// or ValueError for an array that does not fit. After an error its contents are undefined.
 IRUKA_API void imdecode_into(const Array& out, std::span<const uint8_t> bytes, const DecodeOptions& options = {});
 /// The same from a file. Raises FileError for one that cannot be read.
 IRUKA_API Array imread(const std::string& path, const DecodeOptions& options = {});
@@ -67,10 +72,18 @@ struct BatchItem {
   Array picture;             ///< invalid where there is an error
   std::exception_ptr error;  ///< null where there is a picture
 };
-/// Decodes on all threads. A bad file is its item's error; only an interruption ends the batch.
+/// Decodes on all threads, or by a GPU as DecodeOptions::device says: what it decodes is ready in the order of the
+/// current stream. A bad file is its item's error; only an interruption, or a device that fails, ends the batch.
 IRUKA_API std::vector<BatchItem> imdecode_batch(std::span<const std::span<const uint8_t>> files,
                                                 const DecodeOptions& options = {});
 IRUKA_API std::vector<BatchItem> imread_batch(std::span<const std::string> paths, const DecodeOptions& options = {});
+
+/// What decodes JPEGs into a device's memory.
+struct JpegDecoderInfo {
+  std::string name;     ///< "libjpeg", "nvJPEG (hardware engine)" or "nvJPEG (kernels)"
+  std::string problem;  ///< why it is libjpeg on a GPU, and what to install; else empty
+};
+IRUKA_API JpegDecoderInfo jpeg_decoder(Device& device);
 
 struct EncodeOptions {
   int quality = 95;       ///< JPEG and lossy WebP, 1..100

@@ -1,8 +1,5 @@
-"""Pictures: reading and writing JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM, in the CPU's memory; geometry
-(resize, Chain and others), on every device.
-
-A picture is an array (height, width, channels) or, in grey, (height, width). Decoding has no device argument: the
-result is copied to the default device.
+"""Pictures: reading and writing JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM; geometry (resize, Chain and
+others). A picture is an array (height, width, channels) or, in grey, (height, width), on any device.
 
 The functions that read share these arguments:
 
@@ -15,7 +12,10 @@ roi: (y, x, height, width) in the upright picture: decodes that part alone, with
 at_least: (height, width): a JPEG is decoded at 1/8, 1/4 or 1/2 of its size, in a fraction of the time, where the result
     is still that large. The ends of `roi`, which counts pixels of full size, are divided, outwards. Other formats keep
     their size.
-out: a C-contiguous array in the CPU's memory, of Iruka or NumPy, of the picture's shape and dtype, which is filled and
+device: where the picture goes. A GPU's own decoder (jpeg_decoder) takes the JPEGs of the modes 'rgb', 'bgr' and 'gray',
+    and under 'unchanged'; its pixels differ from the CPU's by a few levels. All other pictures are decoded by the CPU
+    and copied. None: the CPU decodes, and the result is copied to the default device.
+out: a C-contiguous array on any device, of Iruka or NumPy, of the picture's shape and dtype, which is filled and
     returned.
 
 They raise OSError for a file that cannot be read, and ValueError for one that is no picture, is damaged or cut short,
@@ -80,6 +80,13 @@ class PictureInfo(NamedTuple):
     orientation: int
 
 
+class JpegDecoder(NamedTuple):
+    """What decodes JPEGs into a device's memory: see jpeg_decoder."""
+
+    name: str
+    problem: str
+
+
 def imread(
     source,
     mode: str = "rgb",
@@ -89,11 +96,12 @@ def imread(
     dtype=None,
     roi: tuple[int, int, int, int] | None = None,
     at_least: tuple[int, int] | None = None,
+    device=None,
     out=None,
 ) -> ndarray:
     """Reads a picture from a path (str, bytes, PathLike) or from an open binary file: (height, width, channels) or, in
     grey, (height, width), in C order. Arguments and errors: see the module."""
-    options = (mode, max_pixels, apply_orientation, dtype, roi, at_least)
+    options = (mode, max_pixels, apply_orientation, dtype, roi, at_least, device)
     if hasattr(source, "read"):
         return _codecs.decode(source.read(), _place("imread", source), options, out)
     return _codecs.read(os.fsencode(source), options, out)
@@ -108,10 +116,11 @@ def imdecode(
     dtype=None,
     roi: tuple[int, int, int, int] | None = None,
     at_least: tuple[int, int] | None = None,
+    device=None,
     out=None,
 ) -> ndarray:
     """The picture in the bytes of a file, any object with a contiguous buffer; otherwise as imread."""
-    return _codecs.decode(data, "imdecode", (mode, max_pixels, apply_orientation, dtype, roi, at_least), out)
+    return _codecs.decode(data, "imdecode", (mode, max_pixels, apply_orientation, dtype, roi, at_least, device), out)
 
 
 def imread_batch(
@@ -123,10 +132,11 @@ def imread_batch(
     dtype=None,
     roi: tuple[int, int, int, int] | None = None,
     at_least: tuple[int, int] | None = None,
+    device=None,
 ) -> list[ndarray | Exception]:
-    """Reads the files of paths on all threads. In place of a picture that imread would refuse, the list has the
-    exception: one bad file is never an error of the batch."""
-    options = (mode, max_pixels, apply_orientation, dtype, roi, at_least)
+    """Reads the files of paths on all threads, or by the decoder of a GPU. In place of a picture that imread would
+    refuse, the list has the exception: one bad file is never an error of the batch."""
+    options = (mode, max_pixels, apply_orientation, dtype, roi, at_least, device)
     return _codecs.read_batch([os.fsencode(source) for source in sources], options)
 
 
@@ -139,9 +149,10 @@ def imdecode_batch(
     dtype=None,
     roi: tuple[int, int, int, int] | None = None,
     at_least: tuple[int, int] | None = None,
+    device=None,
 ) -> list[ndarray | Exception]:
     """The pictures in the bytes of files, as imread_batch."""
-    return _codecs.decode_batch(list(sources), (mode, max_pixels, apply_orientation, dtype, roi, at_least))
+    return _codecs.decode_batch(list(sources), (mode, max_pixels, apply_orientation, dtype, roi, at_least, device))
 
 
 def peek(source) -> PictureInfo:
@@ -155,6 +166,12 @@ def peek(source) -> PictureInfo:
         return PictureInfo(*_codecs.peek_file(os.fsencode(source)))
     data = source.read() if hasattr(source, "read") else source
     return PictureInfo(*_codecs.peek(data, _place("peek", source)))
+
+
+def jpeg_decoder(device=None) -> JpegDecoder:
+    """What decodes JPEGs for `device` (the default device): 'libjpeg', 'nvJPEG (hardware engine)' or
+    'nvJPEG (kernels)'. Where a GPU gets its pictures from libjpeg, `problem` says why, and what to install."""
+    return JpegDecoder(*_codecs.jpeg_decoder(device))
 
 
 def imwrite(

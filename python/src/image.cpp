@@ -4,8 +4,10 @@
 
 #include "buffer_bytes.h"
 #include "convert.h"
+#include "device.h"
 #include "image/codec.h"
 #include "image/file.h"
+#include "image/file_batch.h"
 #include "interop.h"
 #include "iruka/device.h"
 
@@ -31,7 +33,7 @@ image::ColorMode to_mode(nb::handle object) {
   throw ValueError("mode must be 'rgb', 'bgr', 'gray', 'rgba', 'ycbcr' or 'unchanged', not '" + given + "'");
 }
 
-/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least).
+/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least, device).
 image::DecodeOptions decode_options(const nb::tuple& given) {
   image::DecodeOptions options;
   options.mode = to_mode(given[0]);
@@ -48,7 +50,13 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
     if (size.size() != 2) throw ValueError("at_least must be (height, width), not " + to_string(size));
     options.at_least = {size[0], size[1]};
   }
+  if (!given[6].is_none()) options.device = &to_device(given[6], "device");
   return options;
+}
+
+/// Pictures of no named device are decoded by the CPU for the default one.
+void move_to_default(Array& picture, const image::DecodeOptions& options) {
+  if (!options.device) picture = picture.to_device(default_device());
 }
 
 /// What os.fsencode gave: a file's name need not be UTF-8.
@@ -75,7 +83,8 @@ nb::object decode(nb::handle data, const std::string& where, const nb::tuple& gi
   const std::optional<Array> target = target_of(out);
   Array picture = without_gil([&] {
     Array decoded = image::decode(bytes.span(), options, where, target ? &*target : nullptr);
-    return target ? decoded : decoded.to_device(default_device());
+    if (!target) move_to_default(decoded, options);
+    return decoded;
   });
   return target ? nb::borrow(out) : to_python(std::move(picture));
 }
@@ -85,9 +94,13 @@ nb::object read(const nb::bytes& path, const nb::tuple& given, nb::handle out) {
   const std::string name = file_name(path);
   const std::optional<Array> target = target_of(out);
   Array picture = without_gil([&] {
-    if (!target) return image::imread(name, options).to_device(default_device());
-    image::imread_into(*target, name, options);
-    return *target;
+    if (target) {
+      image::imread_into(*target, name, options);
+      return *target;
+    }
+    Array decoded = image::imread(name, options);
+    move_to_default(decoded, options);
+    return decoded;
   });
   return target ? nb::borrow(out) : to_python(std::move(picture));
 }
@@ -112,10 +125,10 @@ nb::object exception_object(const std::exception_ptr& error) {
 }
 
 /// Pictures, and exceptions in place of those that cannot be decoded.
-nb::list batch_list(std::vector<image::BatchItem> items) {
+nb::list batch_list(std::vector<image::BatchItem> items, const image::DecodeOptions& options) {
   without_gil([&] {
     for (image::BatchItem& item : items) {
-      if (!item.error) item.picture = item.picture.to_device(default_device());
+      if (!item.error) move_to_default(item.picture, options);
     }
     return 0;
   });
@@ -134,14 +147,14 @@ nb::list decode_batch(const nb::list& sources, const nb::tuple& given) {
     buffers.push_back(std::make_unique<BufferBytes>(source));
     files.push_back(buffers.back()->span());
   }
-  return batch_list(without_gil([&] { return image::imdecode_batch(files, options); }));
+  return batch_list(without_gil([&] { return image::imdecode_batch(files, options); }), options);
 }
 
 nb::list read_batch(const nb::list& paths, const nb::tuple& given) {
   const image::DecodeOptions options = decode_options(given);
   std::vector<std::string> names;
   for (nb::handle path : paths) names.push_back(file_name(nb::cast<nb::bytes>(path)));
-  return batch_list(without_gil([&] { return image::imread_batch(names, options); }));
+  return batch_list(without_gil([&] { return image::imread_batch(names, options); }), options);
 }
 
 }  // namespace
@@ -159,6 +172,18 @@ void bind_image(nb::module_& parent) {
   module.def("peek_file", [](const nb::bytes& path) {
     const std::string name = file_name(path);
     return info_tuple(without_gil([&] { return image::peek_file(name); }));
+  });
+  module.def(
+      "jpeg_decoder",
+      [](nb::handle device) {
+        Device& chosen = to_device(device, "device");
+        const image::JpegDecoderInfo info = without_gil([&] { return image::jpeg_decoder(chosen); });
+        return nb::make_tuple(info.name, info.problem);
+      },
+      nb::arg("device").none());
+  module.def("reduced_by_means", [](nb::handle object, int64_t divisor) {  // for tests
+    const Array picture = as_array(object, cpu());
+    return to_python(without_gil([&] { return image::reduced_by_means(picture, divisor); }));
   });
   module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression, bool lossless) {
     Array picture = picture_of(object);

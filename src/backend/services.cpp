@@ -13,10 +13,12 @@
 #include "backend/cuda/cudnn.h"
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/cusolver.h"
+#include "backend/cuda/nvjpeg.h"
 #include "core/convolutions.h"
 #include "core/dense_network.h"
 #include "core/fourier.h"
 #include "core/front_end.h"
+#include "core/jpeg_decoding.h"
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
 #include "core/patch_matching.h"
@@ -65,6 +67,10 @@ const Implementations<Poolings> Poolings::implementations{
 
 const Implementations<Resamplings> Resamplings::implementations{
     "resampling pictures", {[](Device&) -> Resamplings& { return cpu_backend::cpu_resamplings(); }, nullptr}};
+
+const Implementations<JpegDecoders> JpegDecoders::implementations{
+    "decoding of JPEGs",
+    {nullptr, [](Device& device) -> JpegDecoders& { return cuda_backend::cuda_jpeg_decoders(as_cuda(device)); }}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

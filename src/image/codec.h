@@ -44,6 +44,9 @@ class Decoder {
   }
   /// Whether decode() can divide the height and the width, rounded up, by `divisor` (2, 4 or 8) cheaply.
   virtual bool can_divide(int64_t) const { return false; }
+  /// How a device's JPEG decoder may take the file (core/jpeg_decoding.h).
+  enum class DeviceForm : uint8_t { none, many_scans, one_scan };
+  virtual DeviceForm device_form() const { return DeviceForm::none; }
   /// Gives `rows` at least the rows of its window, once. Raises ValueError where data is damaged or missing.
   virtual void decode(RowTarget& rows) = 0;
 
@@ -116,6 +119,27 @@ inline bool starts_with(Bytes bytes, std::string_view signature) {
 
 /// Raises ValueError when a header promises more pixels than `max_pixels`: this happens before memory is allocated.
 void check_size(const std::string& where, const char* format, int64_t width, int64_t height, int64_t max_pixels);
+
+/// How a file becomes the picture that the options ask for.
+struct DecodePlan {
+  std::unique_ptr<Decoder> decoder;
+  PixelFormat wanted{};
+  int orientation = 1;  ///< to be applied
+  int64_t divisor = 1;
+  Region window;  ///< of the stored picture, whose sides are divided
+
+  Dims stored_shape() const;   ///< of the window
+  Dims upright_shape() const;  ///< of the result
+};
+/// Reads the header. Raises what imdecode raises, but for damage behind the header.
+DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where);
+/// Into `out`, which fits and is in the CPU's memory, unless it is null.
+Array decode_by_cpu(const DecodePlan& plan, const Array* out);
+/// Raises what imdecode_into raises for an `out` that does not fit.
+void check_out(const Array& out, const DecodePlan& plan, const std::string& where);
+
+/// The size of a side that is divided, rounded up.
+inline int64_t divided_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 /// imdecode for a source that errors call `where`; into `out` unless it is null (see imdecode_into).
 Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out = nullptr);

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/thread_pool.h"
 #include "image/codec.h"
-#include "image/file.h"
+#include "image/file_batch.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 
@@ -63,8 +62,6 @@ Region chosen_region(const Header& header, const DecodeOptions& options, int ori
   return stored_region(r, height, width, orientation);
 }
 
-int64_t divided_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 Region divided(const Region& r, int64_t divisor) {
   const int64_t y = r.y / divisor, x = r.x / divisor;
   return {y, x, divided_up(r.y + r.height, divisor) - y, divided_up(r.x + r.width, divisor) - x};
@@ -91,36 +88,29 @@ Dims shape_of(int64_t height, int64_t width, PixelFormat format) {
   return format.channels() == 1 ? Dims{height, width} : Dims{height, width, format.channels()};
 }
 
-void check_out(const Array& out, const Dims& shape, Dtype dtype, const std::string& where) {
-  if (!out.valid()) throw ValueError(where + ": out is a default-constructed Array, which has no elements");
-  if (out.shape() != shape) {
-    throw ShapeError(where + ": out has shape " + iruka::to_string(out.shape()) + ", and the picture " +
-                     iruka::to_string(shape));
+/// The device of a result.
+Device& chosen_device(const DecodeOptions& options, const Array* out, const std::string& where) {
+  if (!out) return options.device ? *options.device : cpu();
+  if (!out->valid()) throw ValueError(where + ": out is a default-constructed Array, which has no elements");
+  if (options.device && options.device != &out->device()) {
+    throw ValueError(where + ": out must be on " + device_name(*options.device) + ", not on " +
+                     device_name(out->device()));
   }
-  if (out.dtype() != dtype) {
-    throw TypeError(where + ": out has dtype " + name(out.dtype()) + ", and the picture " + name(dtype));
-  }
-  if (&out.device() != &cpu() || !out.is_c_contiguous()) {
-    throw ValueError(where + ": out must be C-contiguous in the CPU's memory");
-  }
-  out.check_writable(where);
+  return out->device();
 }
 
-template <class Function>
-std::vector<BatchItem> run_batch(size_t count, Function decode_one) {
-  std::vector<BatchItem> items(count);
-  ThreadPool::instance().run(static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      BatchItem& item = items[static_cast<size_t>(i)];
-      try {
-        item.picture = decode_one(static_cast<size_t>(i));
-      } catch (const Interrupted&) {
-        throw;
-      } catch (...) {
-        item.error = std::current_exception();
-      }
-    }
-  });
+/// One file, read from `path` unless its bytes are there.
+Array decode_one(FileToDecode file, const DecodeOptions& options) {
+  decode_files(chosen_device(options, file.out, file.where), {&file, 1}, options);
+  if (file.item.error) std::rethrow_exception(file.item.error);
+  return std::move(file.item.picture);
+}
+
+std::vector<BatchItem> items_of(std::span<FileToDecode> files, const DecodeOptions& options) {
+  decode_files(chosen_device(options, nullptr, ""), files, options);
+  std::vector<BatchItem> items;
+  items.reserve(files.size());
+  for (FileToDecode& file : files) items.push_back(std::move(file.item));
   return items;
 }
 
@@ -134,31 +124,58 @@ void check_size(const std::string& where, const char* format, int64_t width, int
                    " pixels, more than max_pixels = " + std::to_string(max_pixels));
 }
 
-Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out) {
+DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where) {
   const Codec& codec = codec_of(bytes, where);
-  const std::unique_ptr<Decoder> decoder = codec.open(bytes, where);
-  const Header& header = decoder->header();
+  DecodePlan plan;
+  plan.decoder = codec.open(bytes, where);
+  const Header& header = plan.decoder->header();
   check_size(where, codec.name, header.width, header.height, options.max_pixels);
-  const PixelFormat wanted = wanted_format(header.format, options, where, codec.name);
-  const int orientation = options.apply_orientation ? header.orientation : 1;
-  const Region region = chosen_region(header, options, orientation, where);
-  const int64_t divisor = chosen_divisor(*decoder, region, options, orientation, where);
-  decoder->check_plausible();
+  plan.wanted = wanted_format(header.format, options, where, codec.name);
+  plan.orientation = options.apply_orientation ? header.orientation : 1;
+  const Region region = chosen_region(header, options, plan.orientation, where);
+  plan.divisor = chosen_divisor(*plan.decoder, region, options, plan.orientation, where);
+  plan.window = divided(region, plan.divisor);
+  plan.decoder->check_plausible();
+  return plan;
+}
 
-  const Region window = divided(region, divisor);
-  Dims upright_shape = shape_of(window.height, window.width, wanted);
-  if (swaps_axes(orientation)) std::swap(upright_shape[0], upright_shape[1]);
-  if (out) check_out(*out, upright_shape, wanted.dtype, where);
-  const bool in_place = out && orientation == 1;
-  Array picture = in_place ? *out : Array::empty(shape_of(window.height, window.width, wanted), wanted.dtype, cpu());
-  RowTarget rows(picture, wanted, window, decoder->row_format(wanted), divided_up(header.height, divisor),
-                 divided_up(header.width, divisor), divisor);
-  decoder->decode(rows);
-  if (orientation == 1) return picture;
-  if (!out) return upright(picture, orientation).copy();
+Dims DecodePlan::stored_shape() const { return shape_of(window.height, window.width, wanted); }
+
+Dims DecodePlan::upright_shape() const {
+  Dims shape = stored_shape();
+  if (swaps_axes(orientation)) std::swap(shape[0], shape[1]);
+  return shape;
+}
+
+void check_out(const Array& out, const DecodePlan& plan, const std::string& where) {
+  const Dims shape = plan.upright_shape();
+  if (out.shape() != shape) {
+    throw ShapeError(where + ": out has shape " + iruka::to_string(out.shape()) + ", and the picture " +
+                     iruka::to_string(shape));
+  }
+  if (out.dtype() != plan.wanted.dtype) {
+    throw TypeError(where + ": out has dtype " + name(out.dtype()) + ", and the picture " + name(plan.wanted.dtype));
+  }
+  if (!out.is_c_contiguous()) throw ValueError(where + ": out must be C-contiguous");
+  out.check_writable(where);
+}
+
+Array decode_by_cpu(const DecodePlan& plan, const Array* out) {
+  const bool in_place = out && plan.orientation == 1;
+  Array picture = in_place ? *out : Array::empty(plan.stored_shape(), plan.wanted.dtype, cpu());
+  const Header& header = plan.decoder->header();
+  RowTarget rows(picture, plan.wanted, plan.window, plan.decoder->row_format(plan.wanted),
+                 divided_up(header.height, plan.divisor), divided_up(header.width, plan.divisor), plan.divisor);
+  plan.decoder->decode(rows);
+  if (plan.orientation == 1) return picture;
+  if (!out) return upright(picture, plan.orientation).copy();
   Array target = *out;
-  target.assign(upright(picture, orientation));
+  target.assign(upright(picture, plan.orientation));
   return target;
+}
+
+Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out) {
+  return decode_one({.where = where, .bytes = bytes, .out = out}, options);
 }
 
 PictureInfo peek(Bytes bytes, const std::string& where) {
@@ -179,13 +196,11 @@ void imdecode_into(const Array& out, std::span<const uint8_t> bytes, const Decod
 }
 
 Array imread(const std::string& path, const DecodeOptions& options) {
-  FileBytes file = read_file("imread", path);
-  return decode({file.data.get(), file.size}, options, named("imread", path));
+  return decode_one({.where = named("imread", path), .read_for = "imread", .path = &path}, options);
 }
 
 void imread_into(const Array& out, const std::string& path, const DecodeOptions& options) {
-  FileBytes file = read_file("imread", path);
-  decode({file.data.get(), file.size}, options, named("imread", path), &out);
+  decode_one({.where = named("imread", path), .read_for = "imread", .path = &path, .out = &out}, options);
 }
 
 PictureInfo peek(std::span<const uint8_t> bytes) { return peek(bytes, "peek"); }
@@ -196,15 +211,22 @@ PictureInfo peek_file(const std::string& path) {
 }
 
 std::vector<BatchItem> imdecode_batch(std::span<const std::span<const uint8_t>> files, const DecodeOptions& options) {
-  return run_batch(files.size(),
-                   [&](size_t i) { return decode(files[i], options, "imdecode_batch: file " + std::to_string(i)); });
+  std::vector<FileToDecode> batch(files.size());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    batch[i].where = "imdecode_batch: file " + std::to_string(i);
+    batch[i].bytes = files[i];
+  }
+  return items_of(batch, options);
 }
 
 std::vector<BatchItem> imread_batch(std::span<const std::string> paths, const DecodeOptions& options) {
-  return run_batch(paths.size(), [&](size_t i) {
-    FileBytes file = read_file("imread_batch", paths[i]);
-    return decode({file.data.get(), file.size}, options, named("imread_batch", paths[i]));
-  });
+  std::vector<FileToDecode> batch(paths.size());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    batch[i].where = named("imread_batch", paths[i]);
+    batch[i].read_for = "imread_batch";
+    batch[i].path = &paths[i];
+  }
+  return items_of(batch, options);
 }
 
 }  // namespace iruka::image

@@ -29,3 +29,23 @@ out = iruka.zeros((4, 3, 20, 20), "float16")
 assert chains[0](iruka.zeros((4, 30, 40, 3), "uint8"), out=out) is out
 raises(ValueError, lambda: chains[0](iruka.zeros((30, 40, 3), "uint8"), out=np.zeros((3, 20, 20), "float16")), "cuda:0", "cpu")
 """)
+
+
+def test_pictures_of_any_sizes_are_one_launch():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+count = driver.fake_driver_launch_count
+chain = image.Chain([image.Resize((24, 20)), image.Normalize((1, 2, 3), (4, 5, 6)), image.Layout("CHW")])
+pictures = [iruka.zeros((30 + k, 40 + 3 * k, 3), "uint8") for k in range(20)]
+flipped = [picture[::-1, :, ::-1] for picture in pictures]
+chain(pictures)
+before = count()
+results = chain(pictures)
+assert count() == before + 1, count() - before
+assert [result.shape for result in results] == [(3, 24, 20)] * 20
+chain(pictures + flipped)
+assert count() == before + 2
+chain(pictures + [iruka.zeros((30, 40, 3), "float32")])
+assert count() == before + 4
+""")

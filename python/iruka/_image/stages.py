@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -28,11 +29,12 @@ def numbers_of(values) -> float | tuple[float, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Stage:
+class Stage(abc.ABC):
     """An operation on a picture, a part of a Chain."""
 
+    @abc.abstractmethod
     def _fields(self) -> tuple:
-        raise NotImplementedError
+        """The name of the operation and its numbers, as the core takes them."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -163,55 +163,41 @@ void finish(const Finish& job, const void* from, int64_t count, void* to) {
   }
 }
 
-/// kCount channels are constants, so that the loops become permutations.
-template <class T, int kCount>
-IRUKA_RESAMPLE_INLINE void split_of(const T* __restrict from, int64_t pixels, int64_t line, T* __restrict to) {
-  for (int64_t x = 0; x < pixels; ++x)
-    for (int c = 0; c < kCount; ++c) to[c * line + x] = from[x * kCount + c];
-}
-template <class T, int kCount>
-IRUKA_RESAMPLE_INLINE void join_of(const T* __restrict from, int64_t pixels, int64_t line, T* __restrict to) {
-  for (int64_t x = 0; x < pixels; ++x)
-    for (int c = 0; c < kCount; ++c) to[x * kCount + c] = from[c * line + x];
-}
-template <class T>
-void split_as(const T* from, int64_t pixels, int64_t channels, int64_t line, T* to) {
-  switch (channels) {
-    case 2: return split_of<T, 2>(from, pixels, line, to);
-    case 3: return split_of<T, 3>(from, pixels, line, to);
-    case 4: return split_of<T, 4>(from, pixels, line, to);
-    default:
-      for (int64_t x = 0; x < pixels; ++x)
-        for (int64_t c = 0; c < channels; ++c) to[c * line + x] = from[x * channels + c];
+/// Pixels to planes or back. kCount channels are constants, so that the loops become permutations; 0: any number.
+template <class T, bool kSplits, int kCount>
+IRUKA_RESAMPLE_INLINE void rearrange(const T* __restrict from, int64_t pixels, int64_t channels, int64_t line,
+                                     T* __restrict to) {
+  const int64_t count = kCount > 0 ? kCount : channels;
+  for (int64_t x = 0; x < pixels; ++x) {
+    for (int64_t c = 0; c < count; ++c) {
+      const int64_t in_pixels = x * count + c, in_planes = c * line + x;
+      to[kSplits ? in_planes : in_pixels] = from[kSplits ? in_pixels : in_planes];
+    }
   }
 }
-template <class T>
-void join_as(const T* from, int64_t pixels, int64_t channels, int64_t line, T* to) {
+template <class T, bool kSplits>
+void rearrange_as(const void* source, int64_t pixels, int64_t channels, int64_t line, void* result) {
+  const auto* const from = static_cast<const T*>(source);
+  auto* const to = static_cast<T*>(result);
   switch (channels) {
-    case 2: return join_of<T, 2>(from, pixels, line, to);
-    case 3: return join_of<T, 3>(from, pixels, line, to);
-    case 4: return join_of<T, 4>(from, pixels, line, to);
-    default:
-      for (int64_t x = 0; x < pixels; ++x)
-        for (int64_t c = 0; c < channels; ++c) to[x * channels + c] = from[c * line + x];
+    case 2: return rearrange<T, kSplits, 2>(from, pixels, channels, line, to);
+    case 3: return rearrange<T, kSplits, 3>(from, pixels, channels, line, to);
+    case 4: return rearrange<T, kSplits, 4>(from, pixels, channels, line, to);
+    default: return rearrange<T, kSplits, 0>(from, pixels, channels, line, to);
   }
 }
-template <class Use>
-IRUKA_RESAMPLE_INLINE void as_numbers(int itemsize, Use&& use) {
-  if (itemsize == 1) use(uint8_t{});
-  if (itemsize == 2) use(uint16_t{});
-  if (itemsize == 4) use(uint32_t{});
+template <bool kSplits>
+void rearrange_items(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to) {
+  switch (itemsize) {
+    case 1: return rearrange_as<uint8_t, kSplits>(from, pixels, channels, line, to);
+    case 2: return rearrange_as<uint16_t, kSplits>(from, pixels, channels, line, to);
+    default: return rearrange_as<uint32_t, kSplits>(from, pixels, channels, line, to);
+  }
 }
 
 void split(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to) {
-  as_numbers(itemsize, [&](auto zero) {
-    using T = decltype(zero);
-    split_as<T>(static_cast<const T*>(from), pixels, channels, line, static_cast<T*>(to));
-  });
+  rearrange_items<true>(from, pixels, channels, itemsize, line, to);
 }
 void join(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to) {
-  as_numbers(itemsize, [&](auto zero) {
-    using T = decltype(zero);
-    join_as<T>(static_cast<const T*>(from), pixels, channels, line, static_cast<T*>(to));
-  });
+  rearrange_items<false>(from, pixels, channels, itemsize, line, to);
 }

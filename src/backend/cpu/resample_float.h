@@ -1,6 +1,7 @@
 // Loops of other pictures: sums in float32 by fused multiply-adds, in the order of the taps. Part of resample_lanes.h.
 
 IRUKA_RESAMPLE_INLINE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+IRUKA_RESAMPLE_INLINE int32_t multiply_add(int32_t a, int32_t b, int32_t c) { return a * b + c; }
 
 /// The nearest value of a uint8, ties to even.
 IRUKA_RESAMPLE_INLINE float as_byte(float sum) {

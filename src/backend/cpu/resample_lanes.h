@@ -6,6 +6,7 @@
 #endif
 
 #include "backend/cpu/resample_job.h"
+#include "core/kernels/border.h"
 
 namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET {
 namespace {

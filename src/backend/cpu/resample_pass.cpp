@@ -13,9 +13,9 @@ namespace iruka::cpu_backend {
 namespace {
 
 constexpr int64_t kVector = 16;  ///< elements of a period of constants
-/// The block of outputs of a warp that is computed at once: its inputs lie close together, however the picture is
-/// turned.
-constexpr int64_t kWarpRows = 32, kWarpColumns = 64;
+/// The block of outputs of a warp that is computed at once. What a row of it reads stays in the second-level cache for
+/// the next row, however the picture is turned.
+constexpr int64_t kWarpRows = 32, kWarpColumns = 1024;
 
 Sample sample_of(Dtype dtype) {
   switch (dtype) {
@@ -112,7 +112,9 @@ ResamplePass::ResamplePass(const Resampling& job)
   choose_steps();
   fill_outside();
   const bool keeps_order = (job.planes == 1) == (order_ == Order::pixels) || channels == 1;
-  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && kind_ != Kind::warp;
+  // Warps between pixels write more than a pixel.
+  const bool is_exact = kind_ != Kind::warp || job.warp->filter == Warping::Filter::nearest;
+  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && is_exact;
 }
 
 void ResamplePass::choose_steps() {
@@ -269,7 +271,8 @@ void ResamplePass::run_selection(Workspace& space, int64_t y) const {
 }
 
 /// Some pixels from column `first` on of output row `y`, in the rows of all planes at `stage`.
-void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t first, int64_t pixels) const {
+void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t plane_bytes, int64_t first,
+                              int64_t pixels) const {
   const Warping& warp = *job_.warp;
   const int64_t row = job_.rows->start[static_cast<size_t>(y)];
   const int32_t* const start = job_.columns->start.data() + first;
@@ -300,28 +303,31 @@ void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t 
                  .x = places_x,
                  .pixels = pixels,
                  .outside = outside_.data() + plane * pixel,
-                 .result = stage + plane * space.stage_line + first * pixel});
+                 .result = stage + plane * plane_bytes + first * pixel});
   }
 }
 
 void ResamplePass::run_warps(Workspace& space, int64_t begin, int64_t end) const {
   const AxisMap& columns = *job_.columns;
   char* const stage = space.stage;
+  const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
   for (int64_t first = begin; first < end && !should_stop(); first += kWarpRows) {
     const int64_t last = std::min(first + kWarpRows, end);
-    const auto stage_of_row = [&](int64_t y) { return stage + (y - first) * job_.planes * space.stage_line; };
+    const auto stage_of_row = [&](int64_t y) {
+      return is_direct_ ? result_row(y) : stage + (y - first) * job_.planes * space.stage_line;
+    };
     for (int64_t x = columns.first; x < columns.end; x += kWarpColumns) {
       for (int64_t y = first; y < last; ++y) {
         if (job_.rows->start[static_cast<size_t>(y)] != AxisMap::kOutside)
-          warp_block(space, y, stage_of_row(y), x, std::min(kWarpColumns, columns.end - x));
+          warp_block(space, y, stage_of_row(y), plane_bytes, x, std::min(kWarpColumns, columns.end - x));
       }
     }
     for (int64_t y = first; y < last; ++y) {
       space.stage = stage_of_row(y);
       const bool is_outside = job_.rows->start[static_cast<size_t>(y)] == AxisMap::kOutside;
-      put_outside(space.stage, space.stage_line, 0, is_outside ? columns.out : columns.first);
-      put_outside(space.stage, space.stage_line, is_outside ? columns.out : columns.end, columns.out);
-      finish_row(space, y);
+      put_outside(space.stage, plane_bytes, 0, is_outside ? columns.out : columns.first);
+      put_outside(space.stage, plane_bytes, is_outside ? columns.out : columns.end, columns.out);
+      if (!is_direct_) finish_row(space, y);
     }
   }
   space.stage = stage;

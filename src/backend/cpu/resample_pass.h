@@ -39,7 +39,7 @@ class ResamplePass {
   void stage_row(Workspace& space, int64_t y) const;
   void finish_row(Workspace& space, int64_t y) const;
   void run_selection(Workspace& space, int64_t y) const;
-  void warp_block(Workspace& space, int64_t y, char* stage, int64_t first, int64_t pixels) const;
+  void warp_block(Workspace& space, int64_t y, char* stage, int64_t plane_bytes, int64_t first, int64_t pixels) const;
   void run_warps(Workspace& space, int64_t begin, int64_t end) const;
   void scatter(const char* from, int64_t y) const;
   void put_outside(char* stage, int64_t plane_bytes, int64_t begin, int64_t end) const;

@@ -25,23 +25,8 @@ void warp_places(const WarpPlaces& places, int64_t pixels, float* y, float* x) {
   }
 }
 
-/// The place within [0, extent) that stands for a place beyond it, or -1 for a constant.
-int32_t place_within(int64_t place, int64_t extent, WarpRow::Border border) {
-  if (place >= 0 && place < extent) return static_cast<int32_t>(place);
-  const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
-  switch (border) {
-    case WarpRow::Border::constant: return -1;
-    case WarpRow::Border::edge: return static_cast<int32_t>(place < 0 ? 0 : extent - 1);
-    case WarpRow::Border::wrap: return static_cast<int32_t>(modulo(place, extent));
-    case WarpRow::Border::symmetric:
-      place = modulo(place, 2 * extent);
-      return static_cast<int32_t>(place < extent ? place : 2 * extent - 1 - place);
-    case WarpRow::Border::reflect:
-      if (extent == 1) return 0;
-      place = modulo(place, 2 * extent - 2);
-      return static_cast<int32_t>(place < extent ? place : 2 * extent - 2 - place);
-  }
-  return -1;
+IRUKA_RESAMPLE_INLINE int32_t place_at(int64_t place, int64_t extent, WarpRow::Border border) {
+  return static_cast<int32_t>(place_within(static_cast<int>(border), place, extent));
 }
 
 IRUKA_RESAMPLE_INLINE float half_value(uint16_t bits) {
@@ -142,7 +127,8 @@ class InnerRange {
   /// `reach`: bytes that are read of each row.
   template <int kTaps>
   static InnerRange of(const WarpRow& job, int64_t pixel_bytes, int64_t reach) {
-    constexpr int32_t kMost = 1 << 24;  // whose numbers are exact in float32
+    // Numbers up to these are exact in float32, and nearest_integer() takes them.
+    constexpr int32_t kMost = kTaps == 1 ? 1 << 22 : 1 << 24;
     InnerRange made;
     made.line_ = static_cast<int32_t>(job.row_bytes);
     made.pixel_ = static_cast<int32_t>(pixel_bytes);
@@ -238,9 +224,9 @@ template <int kTaps>
 Neighbours<kTaps> neighbours_at(const WarpRow& job, int32_t y, int32_t x, int bytes) {
   Neighbours<kTaps> made;
   for (int j = 0; j < kTaps; ++j) {
-    const int32_t row = place_within(int64_t{y} + j, job.height, job.border);
+    const int32_t row = place_at(int64_t{y} + j, job.height, job.border);
     for (int k = 0; k < kTaps; ++k) {
-      const int32_t column = place_within(int64_t{x} + k, job.width, job.border);
+      const int32_t column = place_at(int64_t{x} + k, job.width, job.border);
       made.pixels[j][k] = row < 0 || column < 0 ? nullptr : job.source + row * job.row_bytes + int64_t{column} * bytes;
     }
   }
@@ -248,41 +234,26 @@ Neighbours<kTaps> neighbours_at(const WarpRow& job, int32_t y, int32_t x, int by
 }
 
 /// Pixel `i` of a block, some of whose neighbours may lie beyond the picture.
-template <int kTaps>
-void warp_fixed_pixel(const WarpRow& job, const Taps<kTaps, int32_t>& y, const Taps<kTaps, int32_t>& x, int64_t i,
-                      uint8_t* to) {
-  const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first[i], x.first[i], job.channels);
-  const auto* const outside = static_cast<const uint8_t*>(job.outside);
-  for (int c = 0; c < job.channels; ++c) {
-    int32_t total = kWarpHalf;
-    for (int j = 0; j < kTaps; ++j) {
-      int32_t sum = 0;
-      for (int k = 0; k < kTaps; ++k) {
-        const char* const pixel = near.pixels[j][k];
-        sum += (pixel ? static_cast<uint8_t>(pixel[c]) : outside[c]) * x.weights[k][i];
-      }
-      total += sum * y.weights[j][i];
-    }
-    to[c] = to_uint8(total >> (2 * kWarpBits));
-  }
-}
-template <Sample kSample, int kTaps>
-void warp_float_pixel(const WarpRow& job, const Taps<kTaps, float>& y, const Taps<kTaps, float>& x, int64_t i,
-                      float* to) {
+template <Sample kSample, int kTaps, class Weight, class Result>
+void edge_pixel(const WarpRow& job, const Taps<kTaps, Weight>& y, const Taps<kTaps, Weight>& x, int64_t i, Result* to) {
   constexpr int kBytes = sizeof(typename Stored<kSample>::Type);
   const Neighbours<kTaps> near = neighbours_at<kTaps>(job, y.first[i], x.first[i], job.channels * kBytes);
-  const auto* const outside = static_cast<const float*>(job.outside);
+  const auto* const outside = static_cast<const Result*>(job.outside);
   for (int c = 0; c < job.channels; ++c) {
-    float total = 0;
+    Weight total = kSample == Sample::uint8 ? kWarpHalf : 0;
     for (int j = 0; j < kTaps; ++j) {
-      float sum = 0;
+      Weight sum = 0;
       for (int k = 0; k < kTaps; ++k) {
         const char* const pixel = near.pixels[j][k];
-        sum = multiply_add(pixel ? value_at<kSample>(pixel, c) : outside[c], x.weights[k][i], sum);
+        sum = multiply_add(pixel ? static_cast<Weight>(value_at<kSample>(pixel, c)) : static_cast<Weight>(outside[c]),
+                           x.weights[k][i], sum);
       }
       total = multiply_add(sum, y.weights[j][i], total);
     }
-    to[c] = total;
+    if constexpr (kSample == Sample::uint8)
+      to[c] = to_uint8(total >> (2 * kWarpBits));
+    else
+      to[c] = total;
   }
 }
 
@@ -381,8 +352,8 @@ IRUKA_RESAMPLE_INLINE __m512i load_eight(const char* from, const int32_t* offset
 }
 /// Sixteen pixels of one channel, all of whose neighbours are within the picture.
 template <int kTaps>
-IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, int32_t>& y,
-                                              const Taps<kTaps, int32_t>& x, int64_t i, uint8_t* to) {
+IRUKA_RESAMPLE_INLINE void inner_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, int32_t>& y,
+                                        const Taps<kTaps, int32_t>& x, int64_t i, uint8_t* to) {
   // Bytes 0 and 1, or 2 and 3, of each of sixteen numbers of 64 bits become numbers of 16 bits.
   alignas(64) uint8_t places[kTaps / 2][64];
   for (int pair = 0; pair < kTaps / 2; ++pair)
@@ -406,8 +377,8 @@ IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow& job, const Inside& 
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(numbers));
 }
 template <int kTaps>
-IRUKA_RESAMPLE_INLINE void inner_float_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, float>& y,
-                                              const Taps<kTaps, float>& x, int64_t i, float* to) {
+IRUKA_RESAMPLE_INLINE void inner_vector(const WarpRow& job, const Inside& inside, const Taps<kTaps, float>& y,
+                                        const Taps<kTaps, float>& x, int64_t i, float* to) {
   const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
   __m512 total = _mm512_setzero_ps();
@@ -427,11 +398,11 @@ IRUKA_RESAMPLE_INLINE void inner_float_vector(const WarpRow& job, const Inside& 
 constexpr bool kHasWarpVectors = true;
 #else
 template <int kTaps>
-IRUKA_RESAMPLE_INLINE void inner_fixed_vector(const WarpRow&, const Inside&, const Taps<kTaps, int32_t>&,
-                                              const Taps<kTaps, int32_t>&, int64_t, uint8_t*) {}
+IRUKA_RESAMPLE_INLINE void inner_vector(const WarpRow&, const Inside&, const Taps<kTaps, int32_t>&,
+                                        const Taps<kTaps, int32_t>&, int64_t, uint8_t*) {}
 template <int kTaps>
-IRUKA_RESAMPLE_INLINE void inner_float_vector(const WarpRow&, const Inside&, const Taps<kTaps, float>&,
-                                              const Taps<kTaps, float>&, int64_t, float*) {}
+IRUKA_RESAMPLE_INLINE void inner_vector(const WarpRow&, const Inside&, const Taps<kTaps, float>&,
+                                        const Taps<kTaps, float>&, int64_t, float*) {}
 constexpr bool kHasWarpVectors = false;
 #endif
 
@@ -448,88 +419,87 @@ IRUKA_RESAMPLE_INLINE void fill_pixels(const void* from, int64_t pixels, T* to) 
     for (int c = 0; c < kCount; ++c) to[i * kCount + c] = pixel[c];
 }
 
-/// kChannels is 0 for more than four.
-template <int kTaps, int kChannels>
-void warp_fixed(const WarpRow& job) {
-  constexpr int64_t kReach = kTaps * kChannels <= 8 ? 8 : 16;
-  constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
-  Taps<kTaps, int32_t> y, x;
-  Inside inside;
-  const InnerRange inner = InnerRange::of<kTaps>(job, job.channels, kReach);
-  for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
-    const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
-    auto* const to = static_cast<uint8_t*>(job.result) + begin * job.channels;
-    if (kChannels > 0 && inner.has(job.y + begin, job.x + begin, count)) {
-      find_taps<kTaps, true>(job.y + begin, count, y);
-      find_taps<kTaps, true>(job.x + begin, count, x);
-      inner.find_offsets(y.first, x.first, count, inside);
-    } else if (kChannels > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
-      fill_pixels<kKnown>(job.outside, count, to);
-      continue;
-    } else {
-      find_taps(job.y + begin, count, y);
-      find_taps(job.x + begin, count, x);
-      find_inside<kTaps>(job, y.first, x.first, count, job.channels, kReach, inside);
-    }
-    int64_t i = 0;
-    if (kChannels > 0 && inside.are_all) {
-      if constexpr (kHasWarpVectors && kChannels == 1)
-        for (; i + 16 <= count; i += 16) inner_fixed_vector(job, inside, y, x, i, to + i);
-      for (; i < count; ++i)
-        inner_fixed_pixel<kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
-    }
-    if (inside.are_none)
-      for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
-    for (; i < count; ++i) {
-      if (kChannels > 0 && inside.is_inside[i])
-        inner_fixed_pixel<kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
-      else if (job.border == WarpRow::Border::constant && inside.is_outside[i])
-        copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
-      else
-        warp_fixed_pixel<kTaps>(job, y, x, i, to + i * job.channels);
-    }
-  }
+/// A pixel as the result has it: uint8 by integers, else float32.
+template <Sample kSample>
+struct WarpTypes {
+  using Weight = float;
+  using Result = float;
+};
+template <>
+struct WarpTypes<Sample::uint8> {
+  using Weight = int32_t;
+  using Result = uint8_t;
+};
+
+template <Sample kSample, int kTaps>
+IRUKA_RESAMPLE_INLINE int64_t reach_of(int64_t pixel_bytes) {
+  if constexpr (kSample == Sample::uint8) return kTaps * pixel_bytes <= 8 ? 8 : 16;
+  return kTaps * pixel_bytes + 4;  // of four lanes, one may be unused
 }
 
+/// Where the neighbours of pixels from `begin` on are, and their weights. False where all of them are constants.
+template <int kTaps, class Weight>
+IRUKA_RESAMPLE_INLINE bool find_block(const WarpRow& job, const InnerRange& inner, int64_t begin, int64_t count,
+                                      int64_t pixel_bytes, int64_t reach, Taps<kTaps, Weight>& y,
+                                      Taps<kTaps, Weight>& x, Inside& inside) {
+  const float* const places_y = job.y + begin;
+  const float* const places_x = job.x + begin;
+  if (inner.has(places_y, places_x, count)) {
+    find_taps<kTaps, true>(places_y, count, y);
+    find_taps<kTaps, true>(places_x, count, x);
+    inner.find_offsets(y.first, x.first, count, inside);
+    return true;
+  }
+  if (inner.is_far(places_y, places_x, count)) return false;
+  find_taps(places_y, count, y);
+  find_taps(places_x, count, x);
+  find_inside<kTaps>(job, y.first, x.first, count, pixel_bytes, reach, inside);
+  return true;
+}
+
+/// kChannels is 0 for more than four.
 template <Sample kSample, int kTaps, int kChannels>
-void warp_floats(const WarpRow& job) {
-  constexpr int64_t kBytes = sizeof(typename Stored<kSample>::Type);
+void warp_between(const WarpRow& job) {
+  using Weight = typename WarpTypes<kSample>::Weight;
+  using Result = typename WarpTypes<kSample>::Result;
   constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
-  Taps<kTaps, float> y, x;
+  constexpr bool kHasVectors =
+      kHasWarpVectors && kChannels == 1 && (kSample == Sample::uint8 || kSample == Sample::float32);
+  const int64_t channels = kChannels == 0 ? job.channels : kChannels;
+  const int64_t pixel_bytes = channels * static_cast<int64_t>(sizeof(typename Stored<kSample>::Type));
+  const int64_t reach = reach_of<kSample, kTaps>(pixel_bytes);
+  Taps<kTaps, Weight> y, x;
   Inside inside;
-  const int64_t pixel = job.channels * kBytes, reach = kTaps * pixel + 4;  // of four lanes, one may be unused
-  const InnerRange inner = InnerRange::of<kTaps>(job, pixel, reach);
+  const InnerRange inner = kChannels == 0 ? InnerRange() : InnerRange::of<kTaps>(job, pixel_bytes, reach);
+  const auto inner_pixel = [&](int64_t i, Result* to) __attribute__((always_inline)) {
+    const char* const first = job.source + inside.offset[i];
+    if constexpr (kSample == Sample::uint8)
+      inner_fixed_pixel<kTaps, kKnown>(job, first, y, x, i, to);
+    else
+      inner_float_pixel<kSample, kTaps, kKnown>(job, first, y, x, i, to);
+  };
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
-    auto* const to = static_cast<float*>(job.result) + begin * job.channels;
-    if (kChannels > 0 && inner.has(job.y + begin, job.x + begin, count)) {
-      find_taps<kTaps, true>(job.y + begin, count, y);
-      find_taps<kTaps, true>(job.x + begin, count, x);
-      inner.find_offsets(y.first, x.first, count, inside);
-    } else if (kChannels > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
+    auto* const to = static_cast<Result*>(job.result) + begin * channels;
+    if (!find_block<kTaps>(job, inner, begin, count, pixel_bytes, reach, y, x, inside)) {
       fill_pixels<kKnown>(job.outside, count, to);
       continue;
-    } else {
-      find_taps(job.y + begin, count, y);
-      find_taps(job.x + begin, count, x);
-      find_inside<kTaps>(job, y.first, x.first, count, pixel, reach, inside);
     }
     int64_t i = 0;
     if (kChannels > 0 && inside.are_all) {
-      if constexpr (kHasWarpVectors && kChannels == 1 && kSample == Sample::float32)
-        for (; i + 16 <= count; i += 16) inner_float_vector(job, inside, y, x, i, to + i);
-      for (; i < count; ++i)
-        inner_float_pixel<kSample, kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
+      if constexpr (kHasVectors)
+        for (; i + 16 <= count; i += 16) inner_vector(job, inside, y, x, i, to + i);
+      for (; i < count; ++i) inner_pixel(i, to + i * channels);
     }
     if (inside.are_none)
-      for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+      for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * channels);
     for (; i < count; ++i) {
       if (kChannels > 0 && inside.is_inside[i])
-        inner_float_pixel<kSample, kTaps, kKnown>(job, job.source + inside.offset[i], y, x, i, to + i * kKnown);
+        inner_pixel(i, to + i * channels);
       else if (job.border == WarpRow::Border::constant && inside.is_outside[i])
-        copy_pixel<kChannels>(job.outside, job.channels, to + i * job.channels);
+        copy_pixel<kChannels>(job.outside, job.channels, to + i * channels);
       else
-        warp_float_pixel<kSample, kTaps>(job, y, x, i, to + i * job.channels);
+        edge_pixel<kSample, kTaps>(job, y, x, i, to + i * channels);
     }
   }
 }
@@ -549,10 +519,10 @@ template <int kTaps>
 void warp_with(const WarpRow& job) {
   with_channels(job.channels, [&]<int kChannels>() {
     switch (job.sample) {
-      case Sample::uint8: return warp_fixed<kTaps, kChannels>(job);
-      case Sample::uint16: return warp_floats<Sample::uint16, kTaps, kChannels>(job);
-      case Sample::float16: return warp_floats<Sample::float16, kTaps, kChannels>(job);
-      case Sample::float32: return warp_floats<Sample::float32, kTaps, kChannels>(job);
+      case Sample::uint8: return warp_between<Sample::uint8, kTaps, kChannels>(job);
+      case Sample::uint16: return warp_between<Sample::uint16, kTaps, kChannels>(job);
+      case Sample::float16: return warp_between<Sample::float16, kTaps, kChannels>(job);
+      case Sample::float32: return warp_between<Sample::float32, kTaps, kChannels>(job);
     }
   });
 }
@@ -561,13 +531,6 @@ void warp_with(const WarpRow& job) {
 IRUKA_RESAMPLE_INLINE int32_t nearest_place(float place) {
   const int32_t lower = integer_below(place);
   const float rest = part_above(place, lower);
-  return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
-}
-
-/// The same for a place that is not negative nor far away.
-IRUKA_RESAMPLE_INLINE int32_t nearest_inner_place(float place) {
-  const auto lower = static_cast<int32_t>(place);
-  const float rest = place - static_cast<float>(lower);
   return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
 }
 
@@ -583,8 +546,8 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
     auto* const to = static_cast<char*>(job.result) + begin * bytes;
     if (kBytes > 0 && inner.has(job.y + begin, job.x + begin, count)) {
       for (int64_t i = 0; i < count; ++i) {
-        y[i] = nearest_inner_place(job.y[begin + i]);
-        x[i] = nearest_inner_place(job.x[begin + i]);
+        y[i] = nearest_integer(job.y[begin + i]);
+        x[i] = nearest_integer(job.x[begin + i]);
       }
       inner.find_offsets(y, x, count, inside);
     } else if (kBytes > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
@@ -598,8 +561,13 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
       find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
     }
     int64_t i = 0;
-    if (kBytes > 0 && inside.are_all)
-      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, job.source + inside.offset[i], kWide);
+    if (kBytes > 0 && inside.are_all) {
+      const char* const source = job.source;
+      // What is written behind a pixel belongs to the next one, which the last one of a block may not have.
+      const int64_t wide = kWide > kBytes ? count - 1 : count;
+      for (; i < wide; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kWide);
+      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kBytes);
+    }
     for (; i < count; ++i) {
       if (kBytes > 0 && (inside.is_inside[i] || (job.border == WarpRow::Border::constant && inside.is_outside[i]))) {
         const char* const from =
@@ -607,8 +575,7 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
         __builtin_memcpy(to + i * kBytes, from, kBytes);
         continue;
       }
-      const int32_t row = place_within(y[i], job.height, job.border),
-                    column = place_within(x[i], job.width, job.border);
+      const int32_t row = place_at(y[i], job.height, job.border), column = place_at(x[i], job.width, job.border);
       const char* const from = row < 0 || column < 0 ? static_cast<const char*>(job.outside)
                                                      : job.source + row * job.row_bytes + int64_t{column} * bytes;
       __builtin_memcpy(to + i * bytes, from, static_cast<size_t>(bytes));

@@ -126,6 +126,13 @@ class JpegDecoder final : public Decoder {
 
   bool can_divide(int64_t) const override { return true; }
 
+  DeviceForm device_form() const override {
+    const bool is_known = info_.jpeg_color_space == JCS_GRAYSCALE || info_.jpeg_color_space == JCS_YCbCr;
+    if (!is_known || info_.data_precision != 8 || info_.arith_code || !has_end()) return DeviceForm::none;
+    const bool has_one_scan = !info_.progressive_mode && info_.comps_in_scan == info_.num_components;
+    return has_one_scan ? DeviceForm::one_scan : DeviceForm::many_scans;
+  }
+
   /// Rows and columns far from the window are not computed. Those near it are, because the interpolation of chroma
   /// needs its neighbours.
   void decode(RowTarget& rows) override {
@@ -192,6 +199,30 @@ class JpegDecoder final : public Decoder {
       }
     };
     info_.progress = &progress_;
+  }
+
+  /// Whether markers follow one another from the first scan to the end of the picture. Devices do not report data that
+  /// is missing, so that files cut short are left to libjpeg.
+  bool has_end() const {
+    const uint8_t* at = source_.next_input_byte;
+    const uint8_t* const end = at + source_.bytes_in_buffer;
+    while (at + 1 < end) {
+      at = static_cast<const uint8_t*>(std::memchr(at, 0xFF, static_cast<size_t>(end - at - 1)));
+      if (!at) return false;
+      const uint8_t marker = at[1];
+      if (marker == 0xD9) return true;  // EOI
+      if (marker == 0xFF) {             // filling
+        ++at;
+        continue;
+      }
+      at += 2;
+      const bool is_data = marker == 0 || (marker >= 0xD0 && marker <= 0xD7);  // a stuffed byte, RST
+      if (is_data) continue;
+      const std::ptrdiff_t length = end - at < 2 ? end - at + 1 : at[0] << 8 | at[1];
+      if (length > end - at) return false;
+      at += length;
+    }
+    return false;
   }
 
   /// Reads the markers that libjpeg saved with the header; it frees them at the end of the picture.

@@ -7,14 +7,18 @@
 #include <mutex>
 #include <numbers>
 #include <numeric>
+#include <unordered_map>
 
 #include "core/fork.h"
+#include "core/kernels/border.h"
 #include "core/once.h"
 
 namespace iruka::image {
 namespace {
 
-constexpr size_t kMostMaps = 64;  ///< that are kept
+static_assert(static_cast<int>(Border::wrap) == kWrapBorder);
+
+constexpr size_t kMostKeptBytes = size_t{32} << 20;  ///< of maps
 constexpr int32_t kFixedOne = 1 << AxisMap::kFixedBits;
 /// Integer weights may change a uint8 result by so much of a level along an axis.
 constexpr double kMostFixedError = 0.4 / 255;
@@ -110,7 +114,7 @@ void weigh_enlarged_area(const AxisRecipe& recipe, int64_t output, double scale,
 /// OpenCV's pyrDown, which mirrors the picture at its ends.
 void weigh_halving(const AxisRecipe& recipe, int64_t output, Weights& weights) {
   constexpr double kSixteenths[] = {1, 4, 6, 4, 1};
-  const auto place = [&](int64_t k) { return place_within(2 * output - 2 + k, recipe.in, Border::reflect); };
+  const auto place = [&](int64_t k) { return place_within<int64_t>(kReflectBorder, 2 * output - 2 + k, recipe.in); };
   int64_t last = place(0);
   weights.first = last;
   for (int64_t k = 1; k < 5; ++k) {
@@ -251,7 +255,7 @@ std::vector<int64_t> selected(const Selection& step, const std::vector<int64_t>&
   const int64_t count = is_crop ? step.count : extent + step.first + step.count;
   made.reserve(static_cast<size_t>(count));
   for (int64_t k = 0; k < count; ++k) {
-    const int64_t place = place_within(first + k, extent, step.border);
+    const int64_t place = place_within(static_cast<int>(step.border), first + k, extent);
     made.push_back(place < 0 ? -1 : before[static_cast<size_t>(place)]);
   }
   return made;
@@ -302,6 +306,55 @@ std::shared_ptr<const AxisMap> make(const AxisRecipe& recipe) {
   return std::make_shared<const AxisMap>(std::move(map));
 }
 
+struct RecipeHash {
+  size_t operator()(const AxisRecipe& recipe) const {
+    size_t hash = 0;
+    const auto add = [&]<class T>(const T& value) { hash = (hash ^ std::hash<T>()(value)) * 0x9e3779b97f4a7c15; };
+    add(recipe.in), add(recipe.out), add(recipe.begin), add(recipe.length), add(static_cast<int>(recipe.filter));
+    for (const Selection& step : recipe.selections) add(step.first), add(step.count);
+    return hash;
+  }
+};
+
+/// Maps by their recipes, within a budget of memory; those that were not used for longest are dropped.
+class KeptMaps {
+ public:
+  std::shared_ptr<const AxisMap> find(const AxisRecipe& recipe) {
+    const auto found = places_.find(recipe);
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return found->second->map;
+  }
+  void add(const AxisRecipe& recipe, const std::shared_ptr<const AxisMap>& map) {
+    entries_.push_front({recipe, map});
+    if (!places_.try_emplace(recipe, entries_.begin()).second) {  // another thread has made it
+      entries_.pop_front();
+      return;
+    }
+    bytes_ += bytes_of(*map);
+    while (bytes_ > kMostKeptBytes && entries_.size() > 1) {
+      bytes_ -= bytes_of(*entries_.back().map);
+      places_.erase(entries_.back().recipe);
+      entries_.pop_back();
+    }
+  }
+
+ private:
+  struct Entry {
+    AxisRecipe recipe;
+    std::shared_ptr<const AxisMap> map;
+  };
+  static size_t bytes_of(const AxisMap& map) {
+    constexpr size_t kOwn = 1024;  // of the entry
+    return kOwn + map.start.size() * 2 * sizeof(int32_t) + map.weights.size() * sizeof(float) +
+           map.fixed.size() * sizeof(int16_t);
+  }
+
+  std::list<Entry> entries_;  ///< the last used first
+  std::unordered_map<AxisRecipe, std::list<Entry>::iterator, RecipeHash> places_;
+  size_t bytes_ = 0;
+};
+
 }  // namespace
 
 int64_t AxisRecipe::extent() const {
@@ -313,41 +366,16 @@ int64_t AxisRecipe::extent() const {
   return extent;
 }
 
-int64_t place_within(int64_t place, int64_t extent, Border border) {
-  if (place >= 0 && place < extent) return place;
-  const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
-  switch (border) {
-    case Border::constant: return -1;
-    case Border::edge: return std::clamp<int64_t>(place, 0, extent - 1);
-    case Border::wrap: return modulo(place, extent);
-    case Border::symmetric: place = modulo(place, 2 * extent); return std::min(place, 2 * extent - 1 - place);
-    case Border::reflect:
-      if (extent == 1) return 0;
-      place = modulo(place, 2 * extent - 2);
-      return std::min(place, 2 * extent - 2 - place);
-  }
-  return -1;
-}
-
 std::shared_ptr<const AxisMap> axis_map(const AxisRecipe& recipe) {
-  struct Entry {
-    AxisRecipe recipe;
-    std::shared_ptr<const AxisMap> map;
-  };
   static constinit ForkSafeMutex mutex;
-  std::list<Entry>& entries = made_once([] { return std::list<Entry>(); });
+  KeptMaps& kept = made_once([] { return KeptMaps(); });
   {
     const std::lock_guard lock(mutex);
-    const auto found = std::ranges::find(entries, recipe, &Entry::recipe);
-    if (found != entries.end()) {
-      entries.splice(entries.begin(), entries, found);
-      return found->map;
-    }
+    if (auto found = kept.find(recipe)) return found;
   }
   std::shared_ptr<const AxisMap> map = make(recipe);
   const std::lock_guard lock(mutex);
-  entries.push_front({recipe, map});
-  if (entries.size() > kMostMaps) entries.pop_back();
+  kept.add(recipe, map);
   return map;
 }
 

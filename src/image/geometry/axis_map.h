@@ -51,7 +51,4 @@ struct AxisRecipe {
 /// Maps that were made before are kept for later calls.
 std::shared_ptr<const AxisMap> axis_map(const AxisRecipe& recipe);
 
-/// The place within [0, extent) that a place beyond it stands for, or -1 for a constant.
-int64_t place_within(int64_t place, int64_t extent, Border border);
-
 }  // namespace iruka::image

@@ -1,14 +1,13 @@
-// Passes as kernels: for devices without loops for pictures.
+// Passes as kernels, for devices without loops for pictures. Pictures of any sizes whose passes differ in nothing else
+// are one launch.
 #include <algorithm>
 #include <cstring>
-#include <deque>
-#include <list>
-#include <mutex>
+#include <map>
+#include <unordered_map>
 
 #include "core/device.h"
-#include "core/fork.h"
-#include "core/once.h"
 #include "image/geometry/run.h"
+#include "image/kernels/picture_job.h"
 #include "iruka/device.h"
 #include "iruka/kernel.h"
 #include "ops/permanent_cache.h"
@@ -17,47 +16,6 @@ namespace iruka::image {
 namespace {
 
 constexpr int64_t kMostSmall = int64_t{1} << 30;  ///< elements that are counted by int
-constexpr size_t kMostMaps = 64;                  ///< that are kept on devices
-
-template <class T>
-Array on_device(const std::vector<T>& values, Dtype dtype, Device& device) {
-  // An array of no elements would have no memory.
-  Array host = Array::empty({std::max<int64_t>(std::ssize(values), 1)}, dtype, cpu());
-  std::memset(host.data(), 0, static_cast<size_t>(host.nbytes()));
-  if (!values.empty()) std::memcpy(host.data(), values.data(), values.size() * sizeof(T));
-  return host.to_device(device);
-}
-
-/// An axis map in a device's memory.
-struct DeviceMap {
-  Array start, count, fixed, weights;
-};
-DeviceMap device_map(const AxisMap& map, Device& device) {
-  struct Entry {
-    uint64_t map;
-    const Device* device;
-    DeviceMap arrays;
-  };
-  static constinit ForkSafeMutex mutex;
-  std::list<Entry>& entries = made_once([] { return std::list<Entry>(); });
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = std::ranges::find_if(
-        entries, [&](const Entry& entry) { return entry.map == map.id && entry.device == &device; });
-    if (found != entries.end()) {
-      entries.splice(entries.begin(), entries, found);
-      return found->arrays;
-    }
-  }
-  Dtype int16 = Dtype::int16;
-  const DeviceMap made{on_device(map.start, Dtype::int32, device), on_device(map.count, Dtype::int32, device),
-                       on_device(map.fixed, int16, device), on_device(map.weights, Dtype::float32, device)};
-  device.synchronize();  // other streams may read them next
-  const std::lock_guard lock(mutex);
-  entries.push_front({map.id, &device, made});
-  if (entries.size() > kMostMaps) entries.pop_back();
-  return made;
-}
 
 const char* sample_name(Dtype dtype) {
   switch (dtype) {
@@ -67,201 +25,240 @@ const char* sample_name(Dtype dtype) {
     default: return "kFloat32";
   }
 }
-
-/// What belongs to a pass in the text of its kernel.
-struct Text {
-  std::string steps;           ///< template arguments
-  std::vector<float> numbers;  ///< rows of means and scales for all channels
-};
-Text text_of_steps(const PassPlan& plan, bool rounds_first) {
-  Text text;
-  const auto add = [&](const char* step) { text.steps += (text.steps.empty() ? "" : ", ") + std::string(step); };
-  if (rounds_first) add(sample_name(plan.dtype));
-  for (const PointStep& step : plan.steps) {
-    if (step.kind == PointStep::Kind::round) {
-      add(sample_name(step.dtype));
-      continue;
-    }
-    add("kNormalize");
-    for (const std::vector<float>* row : {&step.mean, &step.scale}) {
-      for (int64_t c = 0; c < plan.to.channels; ++c)
-        text.numbers.push_back((*row)[row->size() == 1 ? 0 : static_cast<size_t>(c)]);
-    }
-  }
-  add(sample_name(plan.result_dtype));
-  return text;
-}
-
-const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string& output, const std::string& body) {
-  static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
-  return kernels.get(inputs + "|" + output + "|" + body, [&] {
-    KernelOptions options;
-    options.preamble = "#include \"image/kernels/warp.h\"\n";
-    options.diagnose_early = false;
-    return ElementwiseKernel(inputs, output, body, "resample_picture", options);
-  });
-}
-
-/// A list of parameters and their arguments.
-class Parameters {
- public:
-  template <class T>
-  void add(const std::string& parameter, T argument) {
-    text_ += (text_.empty() ? "" : ", ") + parameter;
-    if constexpr (std::is_same_v<T, Array>) {
-      arrays_.push_back(std::move(argument));
-      arguments_.emplace_back(arrays_.back());
-    } else {
-      arguments_.emplace_back(argument);
-    }
-  }
-  const std::string& text() const { return text_; }
-  std::vector<Argument>& arguments() { return arguments_; }
-
- private:
-  std::string text_;
-  std::deque<Array> arrays_;  // to which arguments refer
-  std::vector<Argument> arguments_;
-};
-
-const char* border_name(Border border) {
-  switch (border) {
-    case Border::constant: return "kConstant";
-    case Border::edge: return "kEdge";
-    case Border::reflect: return "kReflect";
-    case Border::symmetric: return "kSymmetric";
-    case Border::wrap: return "kWrap";
-  }
-  return "";
-}
 const char* filter_name(Filter filter) {
   return filter == Filter::nearest ? "kNearest" : filter == Filter::cubic ? "kCubic" : "kLinear";
 }
+const char* boolean(bool value) { return value ? "true" : "false"; }
 
-/// One pass on its way to a kernel.
+const ElementwiseKernel& kernel_of(const std::string& body) {
+  static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
+  return kernels.get(body, [&] {
+    return ElementwiseKernel("raw const uint8 jobs, int32 count", "", body, "resample_picture",
+                             {.preamble = "#include \"image/kernels/warp.h\"\n", .diagnose_early = false});
+  });
+}
+
+/// Bytes that a launch reads beside its pictures: tables, each behind the one before it.
+class Tables {
+ public:
+  /// Room for jobs at the beginning.
+  explicit Tables(size_t jobs) : bytes_(jobs * sizeof(PictureJob)) {}
+
+  /// Where the values are behind the beginning, as an address that moved() makes one of the device.
+  template <class T>
+  const T* add(std::span<const T> values) {
+    constexpr size_t kAlignment = 16;
+    bytes_.resize((bytes_.size() + kAlignment - 1) / kAlignment * kAlignment);
+    const size_t place = bytes_.size();
+    bytes_.resize(place + std::max<size_t>(values.size(), 1) * sizeof(T));
+    std::ranges::copy(values, reinterpret_cast<T*>(bytes_.data() + place));
+    return reinterpret_cast<const T*>(place);
+  }
+  template <class T>
+  const T* add(const std::vector<T>& values) {
+    return add(std::span<const T>(values));
+  }
+
+  AxisTables add(const AxisMap& map, bool is_fixed) {
+    const auto [found, is_new] = maps_.try_emplace({map.id, is_fixed});
+    if (is_new) {
+      const void* const weights = is_fixed ? static_cast<const void*>(add(map.fixed)) : add(map.weights);
+      found->second = {add(map.start), add(map.count), weights, is_fixed ? map.even_taps() : map.taps};
+    }
+    return found->second;
+  }
+
+  /// All bytes in the device's memory, with the jobs and what these refer to.
+  Array on(Device& device, std::vector<PictureJob>& jobs) {
+    const Array made = Array::empty({std::ssize(bytes_)}, Dtype::uint8, device);
+    const auto base = reinterpret_cast<uintptr_t>(made.data());
+    for (PictureJob& job : jobs) {
+      for (AxisTables* const axis : {&job.rows, &job.columns}) {
+        move(axis->start, base);
+        move(axis->count, base);
+        move(axis->weights, base);
+      }
+      move(job.outside, base);
+      move(job.numbers, base);
+      move(job.places, base);
+    }
+    std::memcpy(bytes_.data(), jobs.data(), jobs.size() * sizeof(PictureJob));
+    device.copy(made.data(), bytes_.data(), bytes_.size());
+    return made;
+  }
+
+ private:
+  template <class T>
+  static void move(const T*& place, uintptr_t base) {
+    place = reinterpret_cast<const T*>(base + reinterpret_cast<uintptr_t>(place));
+  }
+
+  std::vector<char> bytes_;
+  std::map<std::pair<uint64_t, bool>, AxisTables> maps_;  ///< by their ids and whether weights are integers
+};
+
+/// One pass over one picture.
 class KernelPass {
  public:
   explicit KernelPass(const PassRun& run)
       : run_(run),
         plan_(run.plan),
-        device_(run.source.device()),
         rows_(axis_map(plan_.rows)),
         columns_(axis_map(plan_.columns)),
-        source_(run.source.contiguous()) {
-    const int64_t elements = std::max(source_.size(), run.result.size());
+        source_(has_whole_strides(run.source) ? run.source : run.source.copy()),
+        from_(strides_of(source_, plan_.from)),
+        to_(strides_of(run.result, plan_.to)) {
+    const bool selects = rows_->selects && columns_->selects;
+    is_fixed_ =
+        !plan_.warp && !selects && plan_.dtype == Dtype::uint8 && !rows_->fixed.empty() && !columns_->fixed.empty();
+    kind_ = selects ? "kSelect" : is_fixed_ ? "kFixed" : "kReal";
+    group_ = plan_.to.channels <= 4 ? plan_.to.channels : 1;
     const int64_t weights = std::max(std::ssize(rows_->weights), std::ssize(columns_->weights));
-    is_small_ = std::max(elements, weights) < kMostSmall;
+    const int64_t span = std::abs(from_.row) * plan_.from.height + std::abs(from_.column) * plan_.from.width +
+                         std::abs(from_.channel) * plan_.from.channels;
+    const int64_t maps = run.map_x.valid() ? run.map_x.size() : 0;
+    is_small_ = std::max({span / source_.itemsize(), run.result.size(), weights, maps}) < kMostSmall;
   }
 
-  void launch() {
-    add_picture();
-    const DeviceMap y = device_map(*rows_, device_), x = device_map(*columns_, device_);
-    parameters_.add("raw const int32 start_y", y.start);
-    parameters_.add("raw const int32 start_x", x.start);
-    std::string value;
-    bool rounds_first = false;  // sums of floats to the dtype of the picture
-    if (plan_.warp) {
-      value = warp_text();
-      rounds_first = plan_.warp->filter != Filter::nearest && plan_.dtype != Dtype::uint8;
-    } else {
-      value = resample_text(y, x, rounds_first);
-    }
-    if (plan_.dtype == Dtype::float32) rounds_first = false;
-    const Text steps = text_of_steps(plan_, rounds_first);
-    parameters_.add("raw const float32 numbers", on_device(steps.numbers, Dtype::float32, device_));
+  /// The kernel's text, which is the same for passes that one launch may run.
+  std::string body() const {
+    const std::string group = std::to_string(group_), type = info(plan_.source_dtype).c_type;
     const bool to_planes = plan_.to.layout == Layout::chw && !plan_.to.is_flat;
-    const std::string body = std::string("using namespace iruka::image; using Index = ") +
-                             (is_small_ ? "int" : "int64_t") +
-                             ";\nconst Picture<Index> picture{first, row, column, channel, channels};\nconst "
-                             "Element<Index> to = element_at<" +
-                             (to_planes ? "true" : "false") + ", " + (plan_.is_transposed ? "true" : "false") +
-                             ">(Index(i), middle, last);\nfloat value = outside[to.channel];\n"
-                             "if (start_y[to.y] >= 0 && start_x[to.x] >= 0) {\n" +
-                             value + "}\nresult = " + info(plan_.result_dtype).c_type + "(stepped<" + steps.steps +
-                             ">(value, numbers, channels, to.channel));";
-    parameters_.arguments().emplace_back(run_.result);
-    kernel_of(parameters_.text(), std::string(name(plan_.result_dtype)) + " result", body)
-        .fill(parameters_.arguments());
+    return std::string("using namespace iruka::image; using Index = ") + (is_small_ ? "int" : "long long") +
+           ";\nconst ThreadOfPicture thread = thread_of_picture((const PictureJob*)&jobs[0], count, i);\n"
+           "const PictureJob& job = *thread.job;\nconst Output<Index> output = output_at<" +
+           group + ", " + boolean(to_planes) + ", " + boolean(plan_.is_transposed) +
+           ">(job, Index(thread.number));\nValues<" + group + "> values = outside_of<" + group +
+           ">(job, output.channel);\nconst Index y = job.rows.start[output.y], x = job.columns.start[output.x];\n"
+           "if (y >= 0 && x >= 0) {\n  const " +
+           type + "* const source = source_at<" + type +
+           ">(job, output.channel);\n  values = " + (plan_.warp ? warp_text(group) : resample_text(group)) +
+           ";\n}\nstore<" + info(plan_.result_dtype).c_type + ", " + steps_text() + ">(job, output, values);";
+  }
+
+  int64_t threads() const { return plan_.to.height * plan_.to.width * (group_ > 1 ? 1 : plan_.to.channels); }
+
+  PictureJob job(Tables& tables) const {
+    PictureJob job{};
+    const int64_t item = source_.itemsize(), to_item = run_.result.itemsize();
+    job.source = static_cast<const char*>(source_.data()) + plan_.y * from_.row + plan_.x * from_.column;
+    job.result = run_.result.data();
+    job.rows = tables.add(*rows_, is_fixed_);
+    job.columns = tables.add(*columns_, is_fixed_);
+    std::vector<float> outside(static_cast<size_t>(plan_.from.channels), plan_.outside.front());
+    if (plan_.outside.size() > 1) outside = plan_.outside;
+    job.outside = tables.add(outside);
+    job.numbers = tables.add(numbers());
+    job.row = from_.row / item;
+    job.column = from_.column / item;
+    job.channel = from_.channel / item;
+    job.result_row = to_.row / to_item;
+    job.result_column = to_.column / to_item;
+    job.result_channel = to_.channel / to_item;
+    job.result_height = static_cast<int>(plan_.to.height);
+    job.result_width = static_cast<int>(plan_.to.width);
+    job.channels = static_cast<int>(plan_.to.channels);
+    if (plan_.warp) add_warp(job, tables);
+    return job;
   }
 
  private:
-  std::string index() const { return is_small_ ? "int32 " : "int64 "; }
-
-  void add_picture() {
-    const bool from_planes = plan_.from.layout == Layout::chw && !plan_.from.is_flat;
-    const int64_t channels = plan_.from.channels, width = plan_.from.width, height = plan_.from.height;
-    const int64_t row = from_planes ? width : width * channels, column = from_planes ? 1 : channels;
-    const Dims shape = plan_.to.dims();
-    std::vector<float> outside(static_cast<size_t>(channels), plan_.outside.front());
-    if (plan_.outside.size() > 1) outside = plan_.outside;
-    parameters_.add(std::string("raw const ") + name(plan_.source_dtype) + " source", source_);
-    parameters_.add("raw const float32 outside", on_device(outside, Dtype::float32, device_));
-    parameters_.add("int32 channels", channels);
-    parameters_.add(index() + "first", plan_.y * row + plan_.x * column);
-    parameters_.add(index() + "row", row);
-    parameters_.add(index() + "column", column);
-    parameters_.add(index() + "channel", from_planes ? width * height : int64_t{1});
-    parameters_.add(index() + "middle", shape[1]);
-    parameters_.add(index() + "last", plan_.to.is_flat ? int64_t{1} : shape[2]);
+  bool has_whole_strides(const Array& array) const {
+    return std::ranges::all_of(array.strides(), [&](int64_t stride) { return stride % array.itemsize() == 0; });
   }
 
-  /// The statement that sets `value` by the maps.
-  std::string resample_text(const DeviceMap& y, const DeviceMap& x, bool& rounds_first) {
-    const bool selects = rows_->selects && columns_->selects;
-    const bool is_fixed = !selects && plan_.dtype == Dtype::uint8 && !rows_->fixed.empty() && !columns_->fixed.empty();
-    const std::string weights = is_fixed ? "raw const int16 " : "raw const float32 ";
-    parameters_.add("raw const int32 count_y", y.count);
-    parameters_.add("raw const int32 count_x", x.count);
-    parameters_.add(weights + "weights_y", is_fixed ? y.fixed : y.weights);
-    parameters_.add(weights + "weights_x", is_fixed ? x.fixed : x.weights);
-    parameters_.add("int32 taps_y", is_fixed ? rows_->even_taps() : rows_->taps);
-    parameters_.add("int32 taps_x", is_fixed ? columns_->even_taps() : columns_->taps);
-    rounds_first = !selects && !is_fixed;
-    return std::string(
-               "const Axis rows{start_y, count_y, weights_y, taps_y};\n"
-               "const Axis columns{start_x, count_x, weights_x, taps_x};\nvalue = resampled<") +
-           (selects    ? "kSelect"
-            : is_fixed ? "kFixed"
-                       : "kReal") +
-           (plan_.rounds_columns() ? ", true" : ", false") + ">(source, picture, rows, columns, to);\n";
+  std::string resample_text(const std::string& group) const {
+    return std::string("resampled<") + kind_ + ", " + boolean(plan_.rounds_columns()) + ", " + group +
+           ">(job, source, output.y, output.x)";
   }
 
-  /// The same by the places of a warp.
-  std::string warp_text() {
-    parameters_.add("int32 height", plan_.height);
-    parameters_.add("int32 width", plan_.width);
-    std::string place;
-    if (run_.map_x.valid()) {
-      parameters_.add("raw const float32 map_y", run_.map_y);
-      parameters_.add("raw const float32 map_x", run_.map_x);
-      parameters_.add(index() + "line", run_.map_x.shape(1));
-      place =
-          "const Index at = Index(start_y[to.y]) * line + start_x[to.x];\nconst Place place{map_y[at], map_x[at]};\n";
-    } else {
-      const WarpNumbers numbers(*plan_.warp, plan_.rows.in);
-      parameters_.add("raw const float32 rows", on_device(numbers.rows, Dtype::float32, device_));
-      parameters_.add("float32 across_x", static_cast<double>(numbers.column[0]));
-      parameters_.add("float32 across_y", static_cast<double>(numbers.column[1]));
-      parameters_.add("float32 across", static_cast<double>(numbers.column[2]));
-      place = std::string("const Place place = place_of<") + (numbers.divides ? "true" : "false") +
-              ">(rows, WarpPlaces{across_x, across_y, across}, start_y[to.y], start_x[to.x]);\n";
+  std::string warp_text(const std::string& group) const {
+    const std::string place =
+        run_.map_x.valid()
+            ? "mapped_place(job, y, x)"
+            : std::string("place_of<") + boolean(WarpNumbers::divides_places(*plan_.warp)) + ">(job, y, x)";
+    return std::string("warped<") + filter_name(plan_.warp->filter) + ", " +
+           std::to_string(static_cast<int>(plan_.warp->border)) + ", " + boolean(plan_.dtype == Dtype::uint8) + ", " +
+           group + ", Index>(job, source, " + place + ", output.channel)";
+  }
+
+  /// The template arguments of steps.
+  std::string steps_text() const {
+    std::string text;
+    const auto add = [&](const char* step) { text += (text.empty() ? "" : ", ") + std::string(step); };
+    const bool are_sums = plan_.warp ? plan_.warp->filter != Filter::nearest && plan_.dtype != Dtype::uint8
+                                     : !(rows_->selects && columns_->selects) && !is_fixed_;
+    if (are_sums && plan_.dtype != Dtype::float32) add(sample_name(plan_.dtype));
+    for (const PointStep& step : plan_.steps)
+      add(step.kind == PointStep::Kind::round ? sample_name(step.dtype) : "kNormalize");
+    add(sample_name(plan_.result_dtype));
+    return text;
+  }
+
+  /// Rows of means and of scales for all channels.
+  std::vector<float> numbers() const {
+    std::vector<float> made;
+    for (const PointStep& step : plan_.steps) {
+      if (step.kind != PointStep::Kind::normalize) continue;
+      for (const std::vector<float>* row : {&step.mean, &step.scale}) {
+        for (size_t c = 0; c < static_cast<size_t>(plan_.to.channels); ++c)
+          made.push_back((*row)[row->size() == 1 ? 0 : c]);
+      }
     }
-    return place + "value = warped<" + filter_name(plan_.warp->filter) + ", " + border_name(plan_.warp->border) +
-           (plan_.dtype == Dtype::uint8 ? ", true" : ", false") +
-           ">(source, picture, outside, PictureSize{height, width}, place.y, place.x, to.channel);\n";
+    return made;
+  }
+
+  void add_warp(PictureJob& job, Tables& tables) const {
+    job.height = static_cast<int>(plan_.height);
+    job.width = static_cast<int>(plan_.width);
+    if (run_.map_x.valid()) {
+      job.map_y = static_cast<const float*>(run_.map_y.data());
+      job.map_x = static_cast<const float*>(run_.map_x.data());
+      job.map_line = run_.map_x.shape(1);
+      return;
+    }
+    const WarpNumbers numbers(*plan_.warp, plan_.rows.in);
+    job.across_x = numbers.column[0];
+    job.across_y = numbers.column[1];
+    job.across = numbers.column[2];
+    job.places = tables.add(numbers.rows);
   }
 
   const PassRun& run_;
   const PassPlan& plan_;
-  Device& device_;
   const std::shared_ptr<const AxisMap> rows_, columns_;
   const Array source_;
-  bool is_small_;
-  Parameters parameters_;
+  const Strides from_, to_;
+  const char* kind_;
+  int64_t group_;  ///< channels of one thread
+  bool is_fixed_, is_small_;
 };
+
+void launch(std::span<const KernelPass* const> passes, const std::string& body, Device& device) {
+  Tables tables(passes.size());
+  std::vector<PictureJob> jobs;
+  jobs.reserve(passes.size());
+  int64_t threads = 0;
+  for (const KernelPass* const pass : passes) {
+    jobs.push_back(pass->job(tables));
+    jobs.back().end = threads += pass->threads();
+  }
+  const Array memory = tables.on(device, jobs);
+  const Argument arguments[] = {memory, std::ssize(passes)};
+  kernel_of(body).fill(arguments, {.size = threads});
+}
 
 }  // namespace
 
-void run_by_kernel(const PassRun& run) { KernelPass(run).launch(); }
+void run_by_kernel(std::span<const PassRun> runs) {
+  std::vector<KernelPass> passes;
+  passes.reserve(runs.size());
+  std::map<std::pair<Device*, std::string>, std::vector<const KernelPass*>> groups;
+  for (const PassRun& run : runs) {
+    const KernelPass& pass = passes.emplace_back(run);
+    groups[{&run.source.device(), pass.body()}].push_back(&pass);
+  }
+  for (const auto& [key, group] : groups) launch(group, key.second, *key.first);
+}
 
 }  // namespace iruka::image

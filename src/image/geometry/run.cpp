@@ -10,16 +10,6 @@ namespace {
 
 constinit std::atomic<bool> kernels_are_preferred{false};
 
-/// Strides of a picture in bytes.
-struct Strides {
-  int64_t row, column, channel;
-};
-Strides strides_of(const Array& array, const PictureShape& shape) {
-  const Dims& s = array.strides();
-  if (shape.is_flat) return {s[0], s[1], array.itemsize()};
-  return shape.layout == Layout::hwc ? Strides{s[0], s[1], s[2]} : Strides{s[1], s[2], s[0]};
-}
-
 /// Behind the last byte of an array.
 const void* end_of(const Array& array) {
   int64_t last = array.itemsize();
@@ -96,9 +86,14 @@ Resampling resampling_of(const PassRun& run) {
 
 }  // namespace
 
-WarpNumbers::WarpNumbers(const Warp& warp, int64_t outputs) {
+Strides strides_of(const Array& array, const PictureShape& shape) {
+  const Dims& s = array.strides();
+  if (shape.is_flat) return {s[0], s[1], array.itemsize()};
+  return shape.layout == Layout::hwc ? Strides{s[0], s[1], s[2]} : Strides{s[1], s[2], s[0]};
+}
+
+WarpNumbers::WarpNumbers(const Warp& warp, int64_t outputs) : divides(divides_places(warp)) {
   const std::array<double, 9>& m = warp.matrix;
-  divides = m[6] != 0 || m[7] != 0 || m[8] != 1;
   for (size_t k = 0; k < 3; ++k) column[k] = static_cast<float>(m[3 * k]);
   rows.reserve(static_cast<size_t>(3 * outputs));
   for (int64_t y = 0; y < outputs; ++y) {
@@ -113,13 +108,14 @@ void prefer_kernels(bool are_preferred) { kernels_are_preferred.store(are_prefer
 void run_passes(std::span<const PassRun> runs) {
   std::vector<Array> sources;  // which live until the end
   std::vector<Resampling> jobs;
+  std::vector<PassRun> for_kernels;
   sources.reserve(runs.size());
   jobs.reserve(runs.size());
   Resamplings* loops = nullptr;
   for (const PassRun& run : runs) {
     Resamplings* const found = prefers_kernels() ? nullptr : run.source.device().find_service<Resamplings>();
     if (!found) {
-      run_by_kernel(run);
+      for_kernels.push_back(run);
       continue;
     }
     loops = found;
@@ -128,6 +124,7 @@ void run_passes(std::span<const PassRun> runs) {
     jobs.push_back(resampling_of(dense));
     sources.push_back(std::move(dense.source));
   }
+  run_by_kernel(for_kernels);
   if (loops) loops->run(jobs);
 }
 

@@ -15,9 +15,18 @@ struct PassRun {
   Array map_y, map_x;  ///< places of a remap; else invalid
 };
 
+/// Strides of a picture in bytes.
+struct Strides {
+  int64_t row, column, channel;
+};
+Strides strides_of(const Array& array, const PictureShape& shape);
+
 /// The places of a warp as both kinds of devices compute them.
 struct WarpNumbers {
   WarpNumbers(const Warp& warp, int64_t outputs);
+  static bool divides_places(const Warp& warp) {
+    return warp.matrix[6] != 0 || warp.matrix[7] != 0 || warp.matrix[8] != 1;
+  }
 
   bool divides;
   float column[3];
@@ -26,8 +35,8 @@ struct WarpNumbers {
 
 /// By the device's loops where it has some, else by a kernel.
 void run_passes(std::span<const PassRun> runs);
-/// By the kernel, on any device.
-void run_by_kernel(const PassRun& run);
+/// By kernels, on any device.
+void run_by_kernel(std::span<const PassRun> runs);
 /// Set by tests: whether kernels run even where a device has loops.
 bool prefers_kernels();
 void prefer_kernels(bool are_preferred);

@@ -1,19 +1,18 @@
 // A picture that is rebuilt from patches of another one.
 #pragma once
 
+#include "core/kernels/border.h"
+
 namespace iruka::image {
 
 /// What a patch sees outside of its picture: the numbers of image::PatchBorder.
 enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap };
 
-/// The place inside of `size` elements that place `at` sees; -1 for the constant 0.
-template <int kBorder> IRUKA_INLINE int border_place(int at, int size) {
-  if (at >= 0 && at < size) return at;
-  if (kBorder == kPatchConstant) return -1;
-  if (kBorder == kPatchEdge || size == 1) return at < 0 ? 0 : size - 1;
-  const int period = kBorder == kPatchWrap ? size : 2 * (size - 1);
-  const int remainder = at % period, place = remainder < 0 ? remainder + period : remainder;
-  return place < size ? place : period - place;
+constexpr int border_rule(int border) {
+  return border == kPatchEdge      ? kEdgeBorder
+         : border == kPatchReflect ? kReflectBorder
+         : border == kPatchWrap    ? kWrapBorder
+                                   : kConstantBorder;
 }
 
 /// Sizes of the field and of the picture that patches come from.
@@ -35,8 +34,8 @@ IRUKA_INLINE double mean_of_patches(const Rebuilding& job, const int* field, con
       if (own_y < 0 || own_y >= job.height || own_x < 0 || own_x >= job.width) continue;
       const int* const at = field + 2 * (ptrdiff_t(own_y) * job.width + own_x);
       if (at[0] < 0) continue;
-      const int b_y = border_place<kBorder>(at[0] + y - own_y, job.b_height);
-      const int b_x = border_place<kBorder>(at[1] + x - own_x, job.b_width);
+      const int b_y = place_within(border_rule(kBorder), at[0] + y - own_y, job.b_height);
+      const int b_x = place_within(border_rule(kBorder), at[1] + x - own_x, job.b_width);
       if (b_y >= 0 && b_x >= 0) sum += double(b[(ptrdiff_t(b_y) * job.b_width + b_x) * job.channels + channel]);
       count++;
     }

@@ -1,29 +1,58 @@
-// One element of the result of a pass over a picture: the same arithmetic as the CPU's loops
+// The values of one pixel of the result of a pass over a picture: the same arithmetic as the CPU's loops
 // (backend/cpu/resample_*.h). Integers are exact, and sums of floats are fused multiply-adds in the order of the taps.
 #pragma once
+
+#include "image/kernels/picture_job.h"
 
 namespace iruka::image {
 
 /// Numbers of element types in the texts of kernels, and of what a step does besides rounding to one of them.
 enum Sample : int { kUint8, kUint16, kFloat16, kFloat32, kNormalize };
 
-/// Where the elements of a picture are, in elements. Index is int, or int64_t for large arrays.
-template <class Index> struct Picture {
-  Index first, row, column, channel;
-  int channels;
+/// The picture of thread `at`, and the thread's number among its picture's.
+struct ThreadOfPicture {
+  const PictureJob* job;
+  long long number;
 };
+IRUKA_INLINE ThreadOfPicture thread_of_picture(const PictureJob* jobs, int count, long long at) {
+  int first = 0;
+  for (int end = count - 1; first < end;) {
+    const int middle = (first + end) / 2;
+    if (at < jobs[middle].end)
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  return {jobs + first, first > 0 ? at - jobs[first - 1].end : at};
+}
 
-/// An element of the result by its place among rows and columns of the axis maps.
-template <class Index> struct Element {
+/// What a thread computes: kGroup channels of a place among rows and columns of the axis maps. Index is int, or
+/// long long for large arrays.
+template <class Index> struct Output {
   Index y, x;
-  int channel;
+  int channel;   ///< the first one
+  long long to;  ///< its element of the result
 };
-/// The element at index `at` of an array of the last two extents `middle` and `last`.
-template <bool kHasPlanes, bool kIsTransposed, class Index>
-IRUKA_INLINE Element<Index> element_at(Index at, Index middle, Index last) {
-  const Index rest = at / last, third = at - rest * last, first = rest / middle, second = rest - first * middle;
-  const Index row = kHasPlanes ? second : first, column = kHasPlanes ? third : second;
-  return {kIsTransposed ? column : row, kIsTransposed ? row : column, int(kHasPlanes ? first : third)};
+template <int kGroup, bool kHasPlanes, bool kIsTransposed, class Index>
+IRUKA_INLINE Output<Index> output_at(const PictureJob& job, Index at) {
+  Index pixel = at, channel = 0;
+  if constexpr (kGroup == 1) {
+    if constexpr (kHasPlanes) {
+      channel = at / (Index(job.result_height) * Index(job.result_width));
+      pixel = at - channel * (Index(job.result_height) * Index(job.result_width));
+    } else {
+      pixel = at / Index(job.channels);
+      channel = at - pixel * Index(job.channels);
+    }
+  }
+  const Index row = pixel / Index(job.result_width), column = pixel - row * Index(job.result_width);
+  return {kIsTransposed ? column : row, kIsTransposed ? row : column, int(channel),
+          row * job.result_row + column * job.result_column + channel * job.result_channel};
+}
+
+/// The source at the first channel of an output.
+template <class T> IRUKA_INLINE const T* source_at(const PictureJob& job, int channel) {
+  return (const T*)job.source + channel * job.channel;
 }
 
 /// The nearest integer from 0 to `most`, ties to even; 0 for NaN.
@@ -38,13 +67,15 @@ template <int kSample> IRUKA_INLINE float rounded_to(float value) {
   return kSample == kFloat16 ? float(float16(value)) : value;
 }
 
-/// The inputs of outputs along an axis.
-template <class Starts, class Weights> struct Axis {
-  const Starts& start;
-  const Starts& count;
-  const Weights& weights;
-  int taps;  ///< for which an output has room in `weights`
+/// The values of an output.
+template <int kGroup> struct Values {
+  float of[kGroup];
 };
+template <int kGroup> IRUKA_INLINE Values<kGroup> outside_of(const PictureJob& job, int channel) {
+  Values<kGroup> made;
+  for (int c = 0; c < kGroup; ++c) made.of[c] = job.outside[channel + c];
+  return made;
+}
 
 /// A sum along a row as a number of 6 bits of fraction: directly, or by way of a uint8.
 template <bool kRounds> IRUKA_INLINE int along_row(int sum) {
@@ -53,59 +84,78 @@ template <bool kRounds> IRUKA_INLINE int along_row(int sum) {
   return (sum < least ? least : sum > most ? most : sum) << (kRounds ? 6 : 0);
 }
 
-template <bool kRounds, class Index, class Source, class Rows, class Columns>
-IRUKA_INLINE float fixed_sum(const Source& source, const Picture<Index>& picture, const Rows& rows,
-                             const Columns& columns, const Element<Index>& to) {
-  const Index y = rows.start[to.y], x = columns.start[to.x];
-  const int down = rows.count[to.y], across = columns.count[to.x];
-  int total = 1 << 19;
-  for (int j = 0; j < down; ++j) {
-    const Index from = picture.first + (y + j) * picture.row + x * picture.column + to.channel * picture.channel;
-    int sum = kRounds ? 1 << 13 : 1 << 7;
-    for (int k = 0; k < across; ++k)
-      sum += int(source[from + k * picture.column]) * int(columns.weights[to.x * columns.taps + k]);
-    total += along_row<kRounds>(sum) * int(rows.weights[to.y * rows.taps + j]);
+template <bool kRounds, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> fixed_sums(const PictureJob& job, const T* source, Index y, Index x) {
+  const int down = job.rows.count[y], across = job.columns.count[x];
+  const Index column = Index(job.column), channel = Index(job.channel);
+  const short* const weights_y = (const short*)job.rows.weights + y * Index(job.rows.taps);
+  const short* const weights_x = (const short*)job.columns.weights + x * Index(job.columns.taps);
+  const T* line = source + (Index(job.rows.start[y]) * Index(job.row) + Index(job.columns.start[x]) * column);
+  int totals[kGroup];
+  for (int c = 0; c < kGroup; ++c) totals[c] = 1 << 19;
+  for (int j = 0; j < down; ++j, line += Index(job.row)) {
+    int sums[kGroup];
+    for (int c = 0; c < kGroup; ++c) sums[c] = kRounds ? 1 << 13 : 1 << 7;
+    for (int k = 0; k < across; ++k) {
+      const int weight = weights_x[k];
+      for (int c = 0; c < kGroup; ++c) sums[c] += int(line[k * column + c * channel]) * weight;
+    }
+    const int weight = weights_y[j];
+    for (int c = 0; c < kGroup; ++c) totals[c] += along_row<kRounds>(sums[c]) * weight;
   }
-  total >>= 20;
-  return float(total < 0 ? 0 : total > 255 ? 255 : total);
+  Values<kGroup> made;
+  for (int c = 0; c < kGroup; ++c) {
+    const int total = totals[c] >> 20;
+    made.of[c] = float(total < 0 ? 0 : total > 255 ? 255 : total);
+  }
+  return made;
 }
 
-template <bool kRounds, class Index, class Source, class Rows, class Columns>
-IRUKA_INLINE float float_sum(const Source& source, const Picture<Index>& picture, const Rows& rows,
-                             const Columns& columns, const Element<Index>& to) {
-  const Index y = rows.start[to.y], x = columns.start[to.x];
-  const int down = rows.count[to.y], across = columns.count[to.x];
-  float total = 0;
-  for (int j = 0; j < down; ++j) {
-    const Index from = picture.first + (y + j) * picture.row + x * picture.column + to.channel * picture.channel;
-    float sum = 0;
-    for (int k = 0; k < across; ++k)
-      sum = fmaf(float(source[from + k * picture.column]), columns.weights[to.x * columns.taps + k], sum);
-    if (kRounds) sum = rounded(sum, 255.0f);
-    total = fmaf(sum, rows.weights[to.y * rows.taps + j], total);
+template <bool kRounds, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> float_sums(const PictureJob& job, const T* source, Index y, Index x) {
+  const int down = job.rows.count[y], across = job.columns.count[x];
+  const Index column = Index(job.column), channel = Index(job.channel);
+  const float* const weights_y = (const float*)job.rows.weights + y * Index(job.rows.taps);
+  const float* const weights_x = (const float*)job.columns.weights + x * Index(job.columns.taps);
+  const T* line = source + (Index(job.rows.start[y]) * Index(job.row) + Index(job.columns.start[x]) * column);
+  Values<kGroup> totals;
+  for (int c = 0; c < kGroup; ++c) totals.of[c] = 0;
+  for (int j = 0; j < down; ++j, line += Index(job.row)) {
+    float sums[kGroup];
+    for (int c = 0; c < kGroup; ++c) sums[c] = 0;
+    for (int k = 0; k < across; ++k) {
+      const float weight = weights_x[k];
+      for (int c = 0; c < kGroup; ++c) sums[c] = fmaf(float(line[k * column + c * channel]), weight, sums[c]);
+    }
+    const float weight = weights_y[j];
+    for (int c = 0; c < kGroup; ++c)
+      totals.of[c] = fmaf(kRounds ? rounded(sums[c], 255.0f) : sums[c], weight, totals.of[c]);
   }
-  return total;
+  return totals;
 }
 
 /// How a pass computes its values.
 enum Kind : int { kSelect, kFixed, kReal };
 
-/// The value of an output that is no constant.
-template <int kKind, bool kRounds, class Index, class Source, class Rows, class Columns>
-IRUKA_INLINE float resampled(const Source& source, const Picture<Index>& picture, const Rows& rows,
-                             const Columns& columns, const Element<Index>& to) {
-  if constexpr (kKind == kSelect)
-    return float(source[picture.first + Index(rows.start[to.y]) * picture.row +
-                        Index(columns.start[to.x]) * picture.column + to.channel * picture.channel]);
-  else if constexpr (kKind == kFixed)
-    return fixed_sum<kRounds>(source, picture, rows, columns, to);
-  else
-    return float_sum<kRounds>(source, picture, rows, columns, to);
+/// The values of an output that is no constant.
+template <int kKind, bool kRounds, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> resampled(const PictureJob& job, const T* source, Index y, Index x) {
+  if constexpr (kKind == kSelect) {
+    const T* const at =
+        source + (Index(job.rows.start[y]) * Index(job.row) + Index(job.columns.start[x]) * Index(job.column));
+    Values<kGroup> made;
+    for (int c = 0; c < kGroup; ++c) made.of[c] = float(at[c * Index(job.channel)]);
+    return made;
+  } else if constexpr (kKind == kFixed) {
+    return fixed_sums<kRounds, kGroup>(job, source, y, x);
+  } else {
+    return float_sums<kRounds, kGroup>(job, source, y, x);
+  }
 }
 
-/// The steps behind resampling. `numbers` has a row of means and one of scales for each normalisation.
-template <int... kSteps, class Numbers>
-IRUKA_INLINE float stepped(float value, const Numbers& numbers, int channels, int channel) {
+/// The steps behind resampling.
+template <int... kSteps>
+IRUKA_INLINE float stepped(float value, const float* numbers, int channels, int channel) {
   const auto step = [&]<int kStep>() {
     if constexpr (kStep == kNormalize) {
       value = (value - numbers[channel]) * numbers[channel + channels];
@@ -116,6 +166,14 @@ IRUKA_INLINE float stepped(float value, const Numbers& numbers, int channels, in
   };
   (step.template operator()<kSteps>(), ...);
   return value;
+}
+
+template <class Result, int... kSteps, int kGroup, class Index>
+IRUKA_INLINE void store(const PictureJob& job, const Output<Index>& output, const Values<kGroup>& values) {
+  Result* const to = (Result*)job.result + output.to;
+  for (int c = 0; c < kGroup; ++c)
+    to[c * job.result_channel] =
+        Result(stepped<kSteps...>(values.of[c], job.numbers, job.channels, output.channel + c));
 }
 
 }  // namespace iruka::image

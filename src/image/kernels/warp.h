@@ -1,11 +1,12 @@
-// One element of the result of a warp: the same arithmetic as the CPU's loops (backend/cpu/resample_warp.h).
+// The values of one pixel of the result of a warp: the same arithmetic as the CPU's loops
+// (backend/cpu/resample_warp.h).
 #pragma once
 
+#include "core/kernels/border.h"
 #include "image/kernels/resample.h"
 
 namespace iruka::image {
 
-enum Border : int { kConstant, kEdge, kReflect, kSymmetric, kWrap };
 enum WarpFilter : int { kNearest, kLinear, kCubic };
 
 /// A coordinate within the range in which places are told apart; NaN is the lowest.
@@ -14,21 +15,6 @@ IRUKA_INLINE float bounded(float place) {
   place = place > -farthest ? place : -farthest;
   return place < farthest ? place : farthest;
 }
-IRUKA_INLINE long long modulo(long long a, long long b) {
-  const long long rest = a % b;
-  return rest < 0 ? rest + b : rest;
-}
-/// The place within [0, extent) that stands for a place beyond it, or -1 for a constant.
-template <int kBorder> IRUKA_INLINE int place_within(int place, int extent) {
-  if (place >= 0 && place < extent) return place;
-  if (kBorder == kConstant) return -1;
-  if (kBorder == kEdge) return place < 0 ? 0 : extent - 1;
-  if (kBorder == kWrap) return int(modulo(place, extent));
-  if (kBorder == kReflect && extent == 1) return 0;
-  const long long period = 2LL * extent - (kBorder == kReflect ? 2 : 0), at = modulo(place, period);
-  return int(at < extent ? at : 2LL * extent - (kBorder == kReflect ? 2 : 1) - at);
-}
-
 /// Keys' cubic convolution with a = -0.75 at four neighbours, from the distance to the second one.
 IRUKA_INLINE float outer_weight(float t) { return fmaf(fmaf(fmaf(-0.75f, t, 3.75f), t, -6.0f), t, 3.0f); }
 IRUKA_INLINE float inner_weight(float t) {
@@ -68,73 +54,94 @@ IRUKA_INLINE int nearest_place(float place) {
   return below + (rest > 0.5f || (rest == 0.5f && below % 2 != 0) ? 1 : 0);
 }
 
-struct PictureSize {
-  int height, width;
-};
-
-/// The element at a place of the picture, or the constant.
-template <int kBorder, class Index, class Source, class Outside>
-IRUKA_INLINE float value_at(const Source& source, const Picture<Index>& picture, const Outside& outside,
-                            PictureSize size, int y, int x, int channel) {
-  const int row = place_within<kBorder>(y, size.height), column = place_within<kBorder>(x, size.width);
-  if (row < 0 || column < 0) return outside[channel];
-  return float(source[picture.first + row * picture.row + column * picture.column + channel * picture.channel]);
+/// A pixel of the source, whose first channel is `at`; null for a constant.
+template <int kBorder, class Index, class T>
+IRUKA_INLINE const T* pixel_at(const PictureJob& job, const T* source, int y, int x) {
+  const int row = place_within(kBorder, y, job.height), column = place_within(kBorder, x, job.width);
+  return row < 0 || column < 0 ? (const T*)nullptr : source + (row * Index(job.row) + column * Index(job.column));
+}
+template <class T> IRUKA_INLINE float value_at(const PictureJob& job, const T* pixel, int channel, int c) {
+  return pixel ? float(pixel[c * job.channel]) : job.outside[channel + c];
 }
 
 /// Whether all neighbours of a place are constants, whose sum would not be exact.
-template <int kBorder, int kTaps> IRUKA_INLINE bool is_constant(PictureSize size, int y, int x) {
-  return kBorder == kConstant && (y <= -kTaps || x <= -kTaps || y >= size.height || x >= size.width);
+template <int kBorder, int kTaps> IRUKA_INLINE bool is_constant(const PictureJob& job, int y, int x) {
+  return kBorder == kConstantBorder && (y <= -kTaps || x <= -kTaps || y >= job.height || x >= job.width);
 }
 
-/// The value at (y, x) of a picture: kIsFixed for uint8.
-template <int kFilter, int kBorder, bool kIsFixed, class Index, class Source, class Outside>
-IRUKA_INLINE float warped(const Source& source, const Picture<Index>& picture, const Outside& outside, PictureSize size,
-                          float y, float x, int channel) {
-  const auto at = [&](int row, int column) {
-    return value_at<kBorder>(source, picture, outside, size, row, column, channel);
-  };
-  if constexpr (kFilter == kNearest) {
-    return at(nearest_place(y), nearest_place(x));
-  } else if constexpr (kIsFixed) {
-    constexpr int kTaps = kFilter == kLinear ? 2 : 4;
-    const Taps<kTaps, int> down = fixed_taps<kTaps>(y), across = fixed_taps<kTaps>(x);
-    if (is_constant<kBorder, kTaps>(size, down.first, across.first)) return outside[channel];
-    int total = 1 << 21;
-    for (int j = 0; j < kTaps; ++j) {
-      int sum = 0;
-      for (int k = 0; k < kTaps; ++k) sum += int(at(down.first + j, across.first + k)) * across.weights[k];
-      total += sum * down.weights[j];
+template <int kTaps, int kBorder, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> fixed_warp(const PictureJob& job, const T* source, float y, float x, int channel) {
+  const Taps<kTaps, int> down = fixed_taps<kTaps>(y), across = fixed_taps<kTaps>(x);
+  Values<kGroup> made = outside_of<kGroup>(job, channel);
+  if (is_constant<kBorder, kTaps>(job, down.first, across.first)) return made;
+  int totals[kGroup];
+  for (int c = 0; c < kGroup; ++c) totals[c] = 1 << 21;
+  for (int j = 0; j < kTaps; ++j) {
+    int sums[kGroup];
+    for (int c = 0; c < kGroup; ++c) sums[c] = 0;
+    for (int k = 0; k < kTaps; ++k) {
+      const T* const pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
+      for (int c = 0; c < kGroup; ++c) sums[c] += int(value_at(job, pixel, channel, c)) * across.weights[k];
     }
-    total >>= 22;
-    return float(total < 0 ? 0 : total > 255 ? 255 : total);
-  } else {
-    constexpr int kTaps = kFilter == kLinear ? 2 : 4;
-    const Taps<kTaps, float> down = float_taps<kTaps>(y), across = float_taps<kTaps>(x);
-    if (is_constant<kBorder, kTaps>(size, down.first, across.first)) return outside[channel];
-    float total = 0;
-    for (int j = 0; j < kTaps; ++j) {
-      float sum = 0;
-      for (int k = 0; k < kTaps; ++k) sum = fmaf(at(down.first + j, across.first + k), across.weights[k], sum);
-      total = fmaf(sum, down.weights[j], total);
-    }
-    return total;
+    for (int c = 0; c < kGroup; ++c) totals[c] += sums[c] * down.weights[j];
   }
+  for (int c = 0; c < kGroup; ++c) {
+    const int total = totals[c] >> 22;
+    made.of[c] = float(total < 0 ? 0 : total > 255 ? 255 : total);
+  }
+  return made;
 }
 
-/// Where an output of a warp is in the picture. `rows` has three numbers for each row of outputs.
-struct WarpPlaces {
-  float across_x, across_y, across;
-};
+template <int kTaps, int kBorder, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> float_warp(const PictureJob& job, const T* source, float y, float x, int channel) {
+  const Taps<kTaps, float> down = float_taps<kTaps>(y), across = float_taps<kTaps>(x);
+  Values<kGroup> totals = outside_of<kGroup>(job, channel);
+  if (is_constant<kBorder, kTaps>(job, down.first, across.first)) return totals;
+  for (int c = 0; c < kGroup; ++c) totals.of[c] = 0;
+  for (int j = 0; j < kTaps; ++j) {
+    float sums[kGroup];
+    for (int c = 0; c < kGroup; ++c) sums[c] = 0;
+    for (int k = 0; k < kTaps; ++k) {
+      const T* const pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
+      for (int c = 0; c < kGroup; ++c) sums[c] = fmaf(value_at(job, pixel, channel, c), across.weights[k], sums[c]);
+    }
+    for (int c = 0; c < kGroup; ++c) totals.of[c] = fmaf(sums[c], down.weights[j], totals.of[c]);
+  }
+  return totals;
+}
+
+/// Where an output of a warp is in the picture.
 struct Place {
   float y, x;
 };
-template <bool kDivides, class Rows> IRUKA_INLINE Place place_of(const Rows& rows, const WarpPlaces& places, int y,
-                                                                 int x) {
-  const float at = float(x), from_x = fmaf(at, places.across_x, rows[3 * y]);
-  const float from_y = fmaf(at, places.across_y, rows[3 * y + 1]);
+template <bool kDivides, class Index> IRUKA_INLINE Place place_of(const PictureJob& job, Index y, Index x) {
+  const float* const row = job.places + 3 * y;
+  const float at = float(int(x)), from_x = fmaf(at, job.across_x, row[0]), from_y = fmaf(at, job.across_y, row[1]);
   if (!kDivides) return {from_y, from_x};
-  const float scale = 1.0f / fmaf(at, places.across, rows[3 * y + 2]);
+  const float scale = 1.0f / fmaf(at, job.across, row[2]);
   return {from_y * scale, from_x * scale};
+}
+/// The same by arrays.
+template <class Index> IRUKA_INLINE Place mapped_place(const PictureJob& job, Index y, Index x) {
+  const Index at = y * Index(job.map_line) + x;
+  return {job.map_y[at], job.map_x[at]};
+}
+
+/// The values at a place of a picture: kIsFixed for uint8.
+template <int kFilter, int kBorder, bool kIsFixed, int kGroup, class Index, class T>
+IRUKA_INLINE Values<kGroup> warped(const PictureJob& job, const T* source, Place place, int channel) {
+  if constexpr (kFilter == kNearest) {
+    const T* const pixel = pixel_at<kBorder, Index>(job, source, nearest_place(place.y), nearest_place(place.x));
+    Values<kGroup> made;
+    for (int c = 0; c < kGroup; ++c) made.of[c] = value_at(job, pixel, channel, c);
+    return made;
+  } else {
+    constexpr int kTaps = kFilter == kLinear ? 2 : 4;
+    if constexpr (kIsFixed)
+      return fixed_warp<kTaps, kBorder, kGroup, Index>(job, source, place.y, place.x, channel);
+    else
+      return float_warp<kTaps, kBorder, kGroup, Index>(job, source, place.y, place.x, channel);
+  }
 }
 
 }  // namespace iruka::image

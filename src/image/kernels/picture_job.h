@@ -1,0 +1,32 @@
+// One picture of a launch, as the host writes it (image/geometry/by_kernel.cpp) and kernels read it.
+#pragma once
+
+namespace iruka::image {
+
+/// The inputs of outputs along an axis: core/resampling.h, AxisMap.
+struct AxisTables {
+  const int *start, *count;
+  const void* weights;  ///< int16 or float32, (outputs, taps)
+  long long taps;
+};
+
+/// Strides are in elements. Where a launch has one picture, its numbers are uniform.
+struct PictureJob {
+  long long end;       ///< threads of this picture and of those before it
+  const void* source;  ///< the first element of the part that counts
+  void* result;
+  AxisTables rows, columns;
+  const float* outside;  ///< the constant of each channel
+  const float* numbers;  ///< rows of means and of scales for all channels
+  long long row, column, channel;
+  long long result_row, result_column, result_channel;
+  int result_height, result_width, channels;
+  // Of a warp:
+  int height, width;                 ///< of the part that counts
+  float across_x, across_y, across;  ///< what places gain along a row
+  const float* places;               ///< of the first output of each row: x, y and what divides them
+  const float *map_y, *map_x;        ///< places by arrays
+  long long map_line;
+};
+
+}  // namespace iruka::image
