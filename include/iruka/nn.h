@@ -145,7 +145,8 @@ struct MapOptions {
 };
 
 /// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in
-/// which a point's values never leave registers and the first-level cache; a larger network runs layer by layer.
+/// which a point's values never leave registers and the first-level cache; a larger network runs layer by layer, and so
+/// does one on a GPU whose values do not fit its registers.
 /// Copying one copies no weights; calls are thread-safe.
 class IRUKA_API Perceptron {
  public:
@@ -161,7 +162,7 @@ class IRUKA_API Perceptron {
   int64_t out_features() const;
   Dtype dtype() const;  ///< of the weights, all arithmetic and the results
   Device& device() const;
-  /// Whether it is one kernel.
+  /// Whether calls in float32 run one kernel.
   bool is_one_kernel() const;
   /// Whether tensor cores compute its products in that precision. Makes the kernel or the layers that would.
   bool uses_tensor_cores(Precision precision) const;

@@ -37,6 +37,9 @@ class LinearAlgebra {
   virtual ~LinearAlgebra() = default;
 
   virtual void multiply(const MatrixProduct& product) = 0;
+  /// A layer of a network in one step: multiply(), a number of `bias` added to each row of c, and then max(c, 0) if
+  /// `has_relu`, which keeps NaN. False where the library has no way for such a product.
+  virtual bool multiply_layer(const MatrixProduct&, const void* /*bias*/, bool /*has_relu*/) { return false; }
   /// Replaces `a` (n x n) by its factors P L U; pivots[k] is the row, counted from 1, that row k was exchanged with.
   virtual void factor_lu(Dtype dtype, int64_t n, int64_t batch, void* a, int32_t* pivots, int32_t* info) = 0;
   /// Replaces `b` by the solutions for `columns` right-hand sides, from the result of factor_lu.

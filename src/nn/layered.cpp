@@ -1,15 +1,18 @@
 #include "nn/layered.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
+#include "ops/linalg/operands.h"
 
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kBytesAtOnce = int64_t{64} << 20;
+constexpr int64_t kBytesAtOnce = int64_t{128} << 20;
 const char* const kHeader = "#include \"nn/kernels/perceptron.h\"\n";
 
 KernelOptions options() {
@@ -63,6 +66,8 @@ LayeredNetwork::LayeredNetwork(const std::vector<DenseLayer>& layers, const Plan
     if (from.weight.valid()) layer.matrix = from.weight.copy().transpose();
     const Activation* activation = from.activations.empty() ? nullptr : &from.activations[0];
     const bool is_fused = activation && activation->kind != Activation::Kind::softmax;
+    layer.has_relu = activation && activation->kind == Activation::Kind::relu;
+    layer.has_bias = from.bias.valid() && (!is_fused || layer.has_relu);
     if (from.bias.valid() || is_fused)
       layer.functions.push_back(pointwise(is_fused ? activation : nullptr, from.bias, plan, width));
     for (size_t next = is_fused ? 1 : 0; next < from.activations.size(); ++next)
@@ -76,8 +81,11 @@ int64_t LayeredNetwork::rows_at_once() const { return std::max<int64_t>(1, kByte
 Array LayeredNetwork::operator()(const Array& x) const {
   Array values = layers_.empty() || !layers_[0].matrix.valid() ? x.copy() : x;
   for (const Layer& layer : layers_) {
-    if (layer.matrix.valid()) values = matmul(values, layer.matrix);
-    for (const Pointwise& function : layer.functions) {
+    std::optional<Array> made;
+    if (layer.has_bias && layer.matrix.valid())
+      made = ops::layer_product(values, layer.matrix, layer.functions[0].bias, layer.has_relu);
+    if (layer.matrix.valid()) values = made ? *made : matmul(values, layer.matrix);
+    for (const Pointwise& function : std::span(layer.functions).subspan(made ? 1 : 0)) {
       if (function.is_softmax) {
         const Argument arguments[] = {values};
         function.kernel.fill(arguments, {.size = values.shape(0)});

@@ -29,6 +29,8 @@ class LayeredNetwork {
   struct Layer {
     Array matrix;  ///< (inputs, outputs); not valid where the layer has no weight
     std::vector<Pointwise> functions;
+    /// Whether the first function adds biases and is ReLU or no other one, so that a product may end with it.
+    bool has_bias = false, has_relu = false;
   };
 
   static Pointwise pointwise(const Activation* activation, const Array& bias, const Plan& plan, int64_t width);

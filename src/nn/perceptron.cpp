@@ -19,8 +19,8 @@ namespace iruka::nn {
 
 namespace {
 
-/// What runs a network in Precision::tf32: neither where the usual kernels do, in float32.
-struct TensorNetwork {
+/// What runs a network of a GPU in a precision in place of the usual kernels; neither where those do.
+struct FasterNetwork {
   std::shared_ptr<const TensorPerceptron> kernel;
   std::shared_ptr<const LayeredNetwork> layered;
 };
@@ -33,7 +33,7 @@ struct Perceptron::State {
   bool is_one_kernel = false;
   Array weights;                                       ///< packed, of a network that is one kernel
   std::vector<ElementwiseKernel> kernels;              ///< for packed and strided points, x's layout first
-  mutable CallCache<Precision, TensorNetwork> tensor;  ///< of a network that is one kernel
+  mutable CallCache<Precision, FasterNetwork> faster;  ///< of a network that is one kernel
   std::shared_ptr<const LoopPerceptron> loops;         ///< run until the kernel is compiled; or null
   LayeredNetwork layered;
 
@@ -81,20 +81,22 @@ bool has_products(const LayeredNetwork& network, const Plan& plan) {
   }
 }
 
-/// Layers that are too wide for the kernel run one after the other, which on tensor cores is faster than one kernel in
-/// float32.
-TensorNetwork make_tensor_network(const Perceptron::State& state) {
-  if (!TensorPerceptron::has_tensor_cores(state.plan)) return {};
-  if (TensorPerceptron::fits(state.plan))
-    return {std::make_shared<const TensorPerceptron>(state.layers, state.plan, state.weights), nullptr};
+/// Layers whose numbers do not fit a GPU's registers run one after the other, by its library of products.
+FasterNetwork make_faster_network(const Perceptron::State& state, Precision precision) {
+  if (precision == Precision::tf32 && TensorPerceptron::has_tensor_cores(state.plan)) {
+    if (TensorPerceptron::fits(state.plan))
+      return {std::make_shared<const TensorPerceptron>(state.layers, state.plan, state.weights), nullptr};
+  } else if (fits_registers(state.plan)) {
+    return {};
+  }
   const std::vector<DenseLayer> layers = unpacked_layers(state.layers, state.plan, state.weights);
   auto layered = std::make_shared<const LayeredNetwork>(layers, state.plan);
-  return has_products(*layered, state.plan) ? TensorNetwork{nullptr, std::move(layered)} : TensorNetwork();
+  return has_products(*layered, state.plan) ? FasterNetwork{nullptr, std::move(layered)} : FasterNetwork();
 }
 
-TensorNetwork tensor_network(const Perceptron::State& state, Precision precision) {
-  if (!state.is_one_kernel || precision != Precision::tf32) return {};
-  return state.tensor.get(precision, [&] { return make_tensor_network(state); });
+FasterNetwork faster_network(const Perceptron::State& state, Precision precision) {
+  if (!state.is_one_kernel || state.plan.device->target().is_host) return {};
+  return state.faster.get(precision, [&] { return make_faster_network(state, precision); });
 }
 
 /// Until the kernel is compiled, loops that are compiled with the library compute the same bits.
@@ -116,19 +118,19 @@ void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x,
 /// What maps points in a precision. It refers to the state.
 PointFunction point_function(const Perceptron::State& state, Precision precision) {
   const Plan& plan = state.plan;
-  const TensorNetwork tensor = tensor_network(state, precision);
-  const LayeredNetwork* const layered = state.is_one_kernel ? tensor.layered.get() : &state.layered;
+  const FasterNetwork faster = faster_network(state, precision);
+  const LayeredNetwork* const layered = state.is_one_kernel ? faster.layered.get() : &state.layered;
   return {.name = "nn.Perceptron",
           .in_features = plan.in_features,
           .out_features = plan.out_features,
           .dtype = plan.dtype,
           .device = plan.device,
           .points_at_once = layered ? layered->rows_at_once() : INT64_MAX,
-          .run = [&state, tensor, layered](const Array& x, const Array& y) {
+          .run = [&state, faster, layered](const Array& x, const Array& y) {
             if (layered)
               run_layers(*layered, state.plan, x, y);
-            else if (tensor.kernel)
-              tensor.kernel->run(x, y);
+            else if (faster.kernel)
+              faster.kernel->run(x, y);
             else
               run_kernel(state, x, y);
           }};
@@ -164,9 +166,12 @@ int64_t Perceptron::in_features() const { return state_->plan.in_features; }
 int64_t Perceptron::out_features() const { return state_->plan.out_features; }
 Dtype Perceptron::dtype() const { return state_->plan.dtype; }
 Device& Perceptron::device() const { return *state_->plan.device; }
-bool Perceptron::is_one_kernel() const { return state_->is_one_kernel; }
+bool Perceptron::is_one_kernel() const {
+  return state_->is_one_kernel && !faster_network(*state_, Precision::float32).layered;
+}
 bool Perceptron::uses_tensor_cores(Precision precision) const {
-  const TensorNetwork network = tensor_network(*state_, precision);
+  if (precision != Precision::tf32 || !TensorPerceptron::has_tensor_cores(state_->plan)) return false;
+  const FasterNetwork network = faster_network(*state_, precision);
   return network.kernel || network.layered;
 }
 

@@ -17,6 +17,15 @@ std::string text_of(WeightsPlace place) {
 
 std::string at(int64_t place) { return "weights + " + std::to_string(place); }
 
+/// Products of a layer that perceptron.h writes out for a GPU, so that their sums are in registers.
+constexpr int64_t kMostWrittenOut = 1024;
+
+/// Whether a layer runs together with the one before it: its sums stay in registers.
+bool may_be_second(int64_t outputs, bool is_last) {
+  constexpr int64_t kMostSums = 32;
+  return is_last && outputs <= kMostSums;
+}
+
 class NetworkText {
  public:
   NetworkText(const std::vector<Step>& steps, const Plan& plan, WeightsPlace place)
@@ -45,8 +54,7 @@ class NetworkText {
  private:
   /// The last two layers run together.
   bool is_pair(size_t k) const {
-    constexpr int64_t kMostSums = 32;  // they stay in registers
-    return k + 1 < steps_.size() && &steps_[k + 1] == last_layer_ && steps_[k + 1].outputs <= kMostSums;
+    return k + 1 < steps_.size() && may_be_second(steps_[k + 1].outputs, &steps_[k + 1] == last_layer_);
   }
 
   /// Activations of the input work in `out` where no layer follows, else in an array of their own.
@@ -95,16 +103,32 @@ class NetworkText {
 
 bool has_grid(const Plan& plan) { return plan.device->service<jit::LaunchPolicy>().has_grid; }
 
+/// What a GPU's thread has at once of a point, and how many products a loop has whose results registers hold.
+struct Demand {
+  int64_t numbers = 0, products = 0;
+};
+Demand demand_of(const Plan& plan) {
+  Demand demand{plan.in_features, 0};
+  const size_t count = plan.layers.size();
+  for (size_t k = 0; k < count; ++k) {
+    const PackedLayer& layer = plan.layers[k];
+    if (k + 2 == count && may_be_second(plan.layers[k + 1].outputs, true)) {
+      demand.numbers = std::max(demand.numbers, layer.inputs + plan.layers[k + 1].outputs);
+      break;
+    }
+    demand.numbers = std::max(demand.numbers, layer.inputs + layer.outputs);
+    demand.products = std::max(demand.products, layer.inputs * layer.outputs);
+  }
+  return demand;
+}
+
 /// A GPU's threads take several points each, as far as their numbers fit the registers, and share the weights of their
 /// block. A load of weights serves all of a thread's points.
 int64_t points_at_once(const Plan& plan) {
-  constexpr int64_t kMostShared = 40 << 10, kRegisters = 100, kMost = 4;
+  constexpr int64_t kMostShared = 40 << 10, kBytesOfFour = 400, kBytesOfTwo = 600;  // of registers
   if (!has_grid(plan) || plan.packed_size() * itemsize(plan.dtype) > kMostShared) return 1;
-  int64_t live = plan.in_features;
-  for (const PackedLayer& layer : plan.layers) live = std::max(live, layer.inputs + layer.outputs);
-  if (plan.layers.size() == 2) live = std::max(plan.in_features, live - plan.layers[0].outputs);
-  const int64_t registers = kRegisters * 4 / itemsize(plan.dtype);
-  return live * 4 <= registers ? kMost : live * 2 <= registers ? 2 : 1;
+  const int64_t bytes = demand_of(plan).numbers * itemsize(plan.dtype);
+  return bytes * 4 <= kBytesOfFour ? 4 : bytes * 2 <= kBytesOfTwo ? 2 : 1;
 }
 
 /// What a kernel does with the points of an element.
@@ -165,6 +189,12 @@ int64_t element_count(const Plan& plan, int64_t points) {
   const int64_t at_once = points_at_once(plan);
   if (at_once == 1) return points;
   return std::min((points + at_once - 1) / at_once, plan.device->target().multiprocessors * kThreads / at_once);
+}
+
+bool fits_registers(const Plan& plan) {
+  constexpr int64_t kMostBytes = 512;  // beyond, the compiler moves numbers to memory
+  const Demand demand = demand_of(plan);
+  return demand.products <= kMostWrittenOut && demand.numbers * itemsize(plan.dtype) <= kMostBytes;
 }
 
 int64_t packed_alignment(const Plan& plan) { return has_grid(plan) ? 16 : 1; }

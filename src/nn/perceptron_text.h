@@ -40,6 +40,8 @@ enum class PointLayout : bool { packed, strided };
 ElementwiseKernel point_kernel(const std::vector<DenseLayer>& layers, const Plan& plan, PointLayout x, PointLayout y);
 /// The elements of a kernel over so many points.
 int64_t element_count(const Plan& plan, int64_t points);
+/// Whether the numbers of a point fit a GPU's registers, so that one kernel is faster than products of matrices.
+bool fits_registers(const Plan& plan);
 /// The bytes at a multiple of which packed points begin.
 int64_t packed_alignment(const Plan& plan);
 

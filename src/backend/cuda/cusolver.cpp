@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/cublas_lt.h"
 #include "backend/cuda/vendor_library.h"
 #include "core/once.h"
 #include "core/precision.h"
@@ -184,6 +185,10 @@ class CudaLinearAlgebra final : public LinearAlgebra {
                         zero, p.c, data_type(p.result_dtype).type, p.m, p.m * p.n, p.batch,
                         is_tf32 ? kFastTf32 : type.compute, kDefaultAlgorithm),
                  "cublasGemmStridedBatchedEx", device_);
+  }
+
+  bool multiply_layer(const MatrixProduct& p, const void* bias, bool has_relu) override {
+    return layers_.multiply(device_, p, bias, has_relu);
   }
 
   void factor_lu(Dtype dtype, int64_t n, int64_t batch, void* a, int32_t* pivots, int32_t* info) override {
@@ -420,6 +425,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   }
 
   CudaDevice& device_;
+  LayerProducts layers_;
   std::mutex mutex_;
   Handle blas_ = nullptr, solver_ = nullptr;
   void* parameters_ = nullptr;

@@ -188,6 +188,18 @@ int64_t batch_of(const Array& x) {
   return product;
 }
 
+std::optional<Array> layer_product(const Array& x, const Array& matrix, const Array& bias, bool has_relu) {
+  LinearAlgebra* const library = x.device().find_service<LinearAlgebra>();
+  const int64_t rows = x.shape(0), inputs = x.shape(1), outputs = matrix.shape(1);
+  if (!library || x.size() == 0 || outputs == 0 || x.dtype() != matrix.dtype() || x.dtype() != bias.dtype()) return {};
+  Array a = x, b = matrix;
+  const Array dense_bias = bias.contiguous(), result = Array::empty({rows, outputs}, x.dtype(), x.device());
+  const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
+  const MatrixProduct product{x.dtype(), x.dtype(), outputs, rows, inputs, 1, right, left, result.data()};
+  if (!library->multiply_layer(product, dense_bias.data(), has_relu)) return {};
+  return result;
+}
+
 Array wide_matmul(const Array& a, const Array& b) { return checked_product(a, b, nullptr, true); }
 
 }  // namespace ops

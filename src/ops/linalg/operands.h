@@ -1,6 +1,8 @@
 // Checks and layouts that functions of linear algebra share.
 #pragma once
 
+#include <optional>
+
 #include "core/linear_algebra.h"
 #include "core/service.h"
 #include "iruka/linalg.h"
@@ -18,6 +20,10 @@ int64_t batch_of(const Array& x);
 
 /// matmul() with the sums of float16 and bfloat16 in float32, not rounded; other dtypes as they are.
 Array wide_matmul(const Array& a, const Array& b);
+
+/// A layer of a network in one step, where the device's library has it: x (rows, inputs) times matrix (inputs,
+/// outputs), plus bias (outputs), and then the larger of that and 0 if `has_relu`. All of one dtype of floats.
+std::optional<Array> layer_product(const Array& x, const Array& matrix, const Array& bias, bool has_relu);
 
 /// The dtype that `a` is decomposed in: float64 for integers. Raises TypeError for 16-bit floats.
 Dtype linalg_dtype(const char* function, Dtype dtype);

@@ -1,0 +1,164 @@
+// Declared as cublasLt.h of CUDA 12 and 13 has it.
+#include "backend/cuda/cublas_lt.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "backend/cuda/vendor_library.h"
+#include "core/once.h"
+#include "core/precision.h"
+
+namespace iruka::cuda_backend {
+namespace {
+
+using Handle = void*;
+using Descriptor = void*;
+
+/// cublasLtMatmulDescAttributes_t, cublasLtMatmulPreferenceAttributes_t and cublasLtEpilogue_t
+constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8;
+constexpr int kMostWorkspace = 1, kAlignmentA = 5;  // of b, c and d: the next three
+constexpr uint32_t kEpilogueBias = 4, kEpilogueReluBias = 6;
+/// Which allocations of the driver have, and beyond which no code is faster.
+constexpr int kMostAlignment = 256;
+constexpr uint64_t kWorkspaceBytes = 32 << 20;
+
+/// cublasLtMatmulHeuristicResult_t
+struct Proposal {
+  uint64_t way[8];
+  size_t workspace;
+  int status;
+  float waves;
+  int reserved[4];
+};
+
+struct CublasLt {
+  VendorLibrary library{"cublasLt", 12, 13, {.product = "cuBLAS", .has_parts = true}};
+  int (*create)(Handle*);
+  int (*create_operation)(Descriptor*, int compute, int scale);
+  int (*set_operation)(Descriptor, int attribute, const void* value, size_t bytes);
+  int (*create_layout)(Descriptor*, int type, uint64_t rows, uint64_t columns, int64_t leading);
+  int (*create_preference)(Descriptor*);
+  int (*set_preference)(Descriptor, int attribute, const void* value, size_t bytes);
+  int (*destroy_operation)(Descriptor);
+  int (*destroy_layout)(Descriptor);
+  int (*destroy_preference)(Descriptor);
+  int (*propose)(Handle, Descriptor operation, Descriptor a, Descriptor b, Descriptor c, Descriptor d,
+                 Descriptor preference, int most, Proposal* proposals, int* count);
+  int (*multiply)(Handle, Descriptor operation, const void* alpha, const void* a, Descriptor a_layout, const void* b,
+                  Descriptor b_layout, const void* beta, const void* c, Descriptor c_layout, void* d,
+                  Descriptor d_layout, const uint64_t* way, void* workspace, size_t bytes, CUstream stream);
+
+  CublasLt() {
+    library.find(create, "cublasLtCreate");
+    library.find(create_operation, "cublasLtMatmulDescCreate");
+    library.find(set_operation, "cublasLtMatmulDescSetAttribute");
+    library.find(create_layout, "cublasLtMatrixLayoutCreate");
+    library.find(create_preference, "cublasLtMatmulPreferenceCreate");
+    library.find(set_preference, "cublasLtMatmulPreferenceSetAttribute");
+    library.find(destroy_operation, "cublasLtMatmulDescDestroy");
+    library.find(destroy_layout, "cublasLtMatrixLayoutDestroy");
+    library.find(destroy_preference, "cublasLtMatmulPreferenceDestroy");
+    library.find(propose, "cublasLtMatmulAlgoGetHeuristic");
+    library.find(multiply, "cublasLtMatmul");
+  }
+};
+
+const CublasLt& cublas_lt() {
+  return made_once_locked([] { return CublasLt(); });
+}
+
+/// cudaDataType_t
+int data_type(Dtype dtype) { return dtype == Dtype::float16 ? 2 : dtype == Dtype::bfloat16 ? 14 : 0; }
+
+}  // namespace
+
+LayerProducts::Key LayerProducts::key_of(const MatrixProduct& p, const void* bias, bool has_relu) {
+  uintptr_t addresses = kMostAlignment;
+  for (const void* each : {p.a.data, p.b.data, static_cast<const void*>(p.c), bias})
+    addresses |= reinterpret_cast<uintptr_t>(each);
+  return {p.m,
+          p.n,
+          p.k,
+          p.a.leading,
+          p.b.leading,
+          p.a.transpose,
+          p.b.transpose,
+          p.dtype,
+          p.result_dtype,
+          1 << std::countr_zero(addresses),
+          p.dtype == Dtype::float32 && thread_precision() == Precision::tf32,
+          has_relu};
+}
+
+LayerProducts::Plan LayerProducts::make_plan(const CudaDevice& device, const Key& key) const {
+  const CublasLt& f = cublas_lt();
+  constexpr int kSingle = 68, kFastTf32 = 77, kScale = 0;  // cublasComputeType_t, cudaDataType_t
+  Plan plan;
+  check_status(f.create_operation(&plan.operation, key.is_tf32 ? kFastTf32 : kSingle, kScale),
+               "cublasLtMatmulDescCreate", device);
+  const int a = key.a == Transpose::no ? 0 : 1, b = key.b == Transpose::no ? 0 : 1;  // cublasOperation_t
+  const uint32_t epilogue = key.has_relu ? kEpilogueReluBias : kEpilogueBias;
+  f.set_operation(plan.operation, kTransposeA, &a, sizeof a);
+  f.set_operation(plan.operation, kTransposeB, &b, sizeof b);
+  f.set_operation(plan.operation, kEpilogue, &epilogue, sizeof epilogue);
+  const auto create_layout = [&](Descriptor& layout, Dtype dtype, bool turned, int64_t rows, int64_t columns,
+                                 int64_t leading) {
+    if (turned) std::swap(rows, columns);
+    check_status(f.create_layout(&layout, data_type(dtype), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
+                                 leading),
+                 "cublasLtMatrixLayoutCreate", device);
+  };
+  create_layout(plan.a, key.dtype, a, key.m, key.k, key.a_leading);
+  create_layout(plan.b, key.dtype, b, key.k, key.n, key.b_leading);
+  create_layout(plan.c, key.result_dtype, false, key.m, key.n, key.m);
+  Descriptor preference = nullptr;
+  check_status(f.create_preference(&preference), "cublasLtMatmulPreferenceCreate", device);
+  f.set_preference(preference, kMostWorkspace, &kWorkspaceBytes, sizeof kWorkspaceBytes);
+  const auto alignment = static_cast<uint32_t>(key.alignment);
+  for (int operand = 0; operand < 4; ++operand)
+    f.set_preference(preference, kAlignmentA + operand, &alignment, sizeof alignment);
+  Proposal proposal{};
+  int count = 0;
+  const int status =
+      f.propose(handle_, plan.operation, plan.a, plan.b, plan.c, plan.c, preference, 1, &proposal, &count);
+  f.destroy_preference(preference);
+  plan.has_way = status == 0 && count > 0 && proposal.status == 0;
+  std::ranges::copy(proposal.way, plan.way);
+  plan.workspace = proposal.workspace;
+  return plan;
+}
+
+void LayerProducts::forget_plans() {
+  const CublasLt& f = cublas_lt();
+  for (const auto& [key, plan] : plans_) {
+    f.destroy_operation(plan.operation);
+    for (const Descriptor layout : {plan.a, plan.b, plan.c}) f.destroy_layout(layout);
+  }
+  plans_.clear();
+}
+
+bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const void* bias, bool has_relu) {
+  const bool is_single = p.dtype == Dtype::float32 || p.dtype == Dtype::float16 || p.dtype == Dtype::bfloat16;
+  if (!is_single || p.batch != 1 || p.a.transpose == Transpose::conjugate || p.b.transpose == Transpose::conjugate)
+    return false;
+  const CublasLt& f = cublas_lt();
+  if (!f.library.problem().empty()) return false;
+  const ContextScope active = device.activate();
+  const std::lock_guard lock(mutex_);
+  if (!handle_) check_status(f.create(&handle_), "cublasLtCreate", device);
+  const Key key = key_of(p, bias, has_relu);
+  if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) forget_plans();
+  const auto found = plans_.find(key);
+  const Plan& plan = found != plans_.end() ? found->second : plans_.emplace(key, make_plan(device, key)).first->second;
+  if (!plan.has_way) return false;
+  f.set_operation(plan.operation, kBiasPointer, &bias, sizeof bias);
+  const Scratch workspace(device, plan.workspace);
+  static constexpr float kOne = 1, kZero = 0;
+  check_status(f.multiply(handle_, plan.operation, &kOne, p.a.data, plan.a, p.b.data, plan.b, &kZero, p.c, plan.c, p.c,
+                          plan.c, plan.way, workspace.data(), plan.workspace, device.thread_stream()),
+               "cublasLtMatmul", device);
+  return true;
+}
+
+}  // namespace iruka::cuda_backend
