@@ -93,7 +93,7 @@ def test_many_equal_patches(rng):
     spotted = flat.copy()
     spotted[rng.integers(0, 90, 40), rng.integers(0, 100, 40)] = rng.integers(0, 256, (40, 3))
     field, distances = near(spotted, spotted)
-    assert np.mean(distances == 0) > 0.99
+    assert np.mean(distances == 0) > 0.98
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])

@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t kTrees = 2;
 /// Patches of the sample for each leaf.
 constexpr int64_t kSampled = 16;
+/// Of kMostItems patches each, with which a leaf's pixels are compared.
+constexpr int64_t kMostParts = 8;
 constexpr int32_t kNoLeaf = -1;
 
 /// A picture with its border.
@@ -428,14 +430,15 @@ class TreeMatching {
         const int64_t first = pixels.starts[at], count = pixels.starts[at + 1] - first,
                       first_item = tree.patches.starts[at], items = tree.patches.starts[at + 1] - first_item;
         if (count == 0 || items == 0) continue;
-        const int32_t* list = tree.patches.items.data() + first_item;
-        if (items > kMostItems) {  // patches that are nearly equal
-          some.resize(static_cast<size_t>(kMostItems));
-          for (int64_t k = 0; k < kMostItems; ++k) some[static_cast<size_t>(k)] = list[items * k / kMostItems];
-          list = some.data();
+        // Leaves of more are of patches that are nearly equal.
+        const int64_t used = std::min(items, kMostParts * kMostItems);
+        for (int64_t from = 0; from < used; from += kMostItems) {
+          some.clear();
+          for (int64_t k = from; k < std::min(from + kMostItems, used); ++k)
+            some.push_back(tree.patches.items[static_cast<size_t>(first_item + items * k / used)]);
+          loops_.scan({a_.rows, b_.rows, b_.width, some.data(), std::ssize(some), pixels.items.data() + first, count,
+                       a_.width, job_.kept, scores_.data(), labels_.data(), scratch.get()});
         }
-        loops_.scan({a_.rows, b_.rows, b_.width, list, std::min(items, kMostItems), pixels.items.data() + first, count,
-                     a_.width, job_.kept, scores_.data(), labels_.data(), scratch.get()});
       }
     });
   }
