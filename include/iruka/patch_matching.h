@@ -11,7 +11,7 @@
 namespace iruka::image {
 
 /// What a patch sees outside of its picture, by the names of numpy.pad; a constant is 0.
-enum class PatchBorder : uint8_t { edge, reflect, constant, wrap };
+enum class PatchBorder : uint8_t { edge, reflect, constant, wrap, symmetric };
 /// Raises ValueError for a name that is no border.
 IRUKA_API PatchBorder parse_patch_border(const std::string& name);
 

@@ -215,7 +215,8 @@ def nnf(
     k: neighbours of each pixel, 1 to 8, nearest first.
     mask: bool (height, width) of b, true for the pixels that may be neighbours.
     window: the largest displacement of a neighbour from its pixel, a number or (rows, columns).
-    border: what a patch sees outside of its picture: 'edge', 'reflect', 'constant' (zeros) or 'wrap', as numpy.pad.
+    border: what a patch sees outside of its picture: 'edge', 'reflect', 'symmetric', 'constant' (zeros) or 'wrap',
+        as numpy.pad.
     progress: called with the pixels of a that are done, and all of them. What it raises ends the call.
 
     Returns NearestPatches(field, distances). field: int32 (height, width, 2), with k > 1 (height, width, k, 2), of y

@@ -49,7 +49,7 @@ def test_fields_are_of_patches(dtype, patch):
         a, b = a > 120, b > 120
     else:
         a, b = a.astype(dtype), b.astype(dtype)
-    k, border = int(rng.integers(1, 9)), BORDERS[rng.integers(4)]
+    k, border = int(rng.integers(1, 9)), BORDERS[rng.integers(len(BORDERS))]
     mask = rng.random(b.shape[:2]) < 0.6
     field, distances = near(a, b, patch=patch, k=k, border=border, mask=mask, seed=5)
     check_field(a, b, field, distances, k, mask, patch=patch, border=border)

@@ -4,16 +4,16 @@
 namespace iruka::image {
 
 /// What a patch sees outside of its picture: the numbers of image::PatchBorder.
-enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap };
+enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap, kPatchSymmetric };
 
 /// The place inside of `size` elements that place `at` sees; -1 for the constant 0.
 template <int kBorder> IRUKA_INLINE int border_place(int at, int size) {
   if (at >= 0 && at < size) return at;
   if (kBorder == kPatchConstant) return -1;
   if (kBorder == kPatchEdge || size == 1) return at < 0 ? 0 : size - 1;
-  const int period = kBorder == kPatchWrap ? size : 2 * (size - 1);
+  const int period = kBorder == kPatchWrap ? size : 2 * (kBorder == kPatchSymmetric ? size : size - 1);
   const int remainder = at % period, place = remainder < 0 ? remainder + period : remainder;
-  return place < size ? place : period - place;
+  return place < size ? place : period - place - (kBorder == kPatchSymmetric);
 }
 
 /// Sizes of the field and of the picture that patches come from.
