@@ -207,8 +207,8 @@ def nnf(
     a, b: pictures (height, width) or (height, width, channels) of any size, with the same channels, of real numbers.
     patch: side of a patch in pixels. It begins patch // 2 pixels above and to the left of its pixel, which is thus the
         patch's centre, or the one behind the centre where the side is even.
-    method: 'exact' compares each patch with every other one. 'patchmatch' finds near ones in a hundredth of the time and
-        less: of bytes without a window by trees and propagation (He and Sun, "Computing Nearest-Neighbor Fields via
+    method: 'exact' compares each patch with every other one. 'patchmatch' finds near ones in a fraction of the time: of
+        bytes without a window by trees and propagation (He and Sun, "Computing Nearest-Neighbor Fields via
         Propagation-Assisted KD-Trees", CVPR 2012), of others by random search and propagation (Barnes, Shechtman,
         Finkelstein and Goldman, "PatchMatch", ACM Transactions on Graphics 28(3), 2009), `iterations` times; a `seed`
         gives the same field on every device.

@@ -297,7 +297,11 @@ def test_an_interrupt_ends_the_search(dtype):
         ({"mask": np.zeros((4, 4))}, TypeError, "nnf: mask must be bool, not float64"),
         ({"window": -1}, ValueError, r"nnf: window must be displacements of 0 or more, not \(-1, -1\)"),
         ({"window": (1, 2, 3)}, ValueError, "nnf: window must be a number or"),
-        ({"border": "mirror"}, ValueError, "border must be 'edge', 'reflect', 'constant', 'wrap' or 'symmetric', not 'mirror'"),
+        (
+            {"border": "mirror"},
+            ValueError,
+            "border must be 'edge', 'reflect', 'constant', 'wrap' or 'symmetric', not 'mirror'",
+        ),
         ({"method": "fast"}, ValueError, "method must be 'exact' or 'patchmatch', not 'fast'"),
         ({"seed": -1}, ValueError, "nnf: seed must not be negative"),
         ({"iterations": -1}, ValueError, "nnf: iterations must be 0 to 1000, not -1"),
