@@ -11,12 +11,14 @@
 namespace iruka::image {
 
 /// What a patch sees outside of its picture, by the names of numpy.pad; a constant is 0.
-enum class PatchBorder : uint8_t { edge, reflect, constant, wrap };
+enum class PatchBorder : uint8_t { edge, reflect, constant, wrap, symmetric };
 /// Raises ValueError for a name that is no border.
 IRUKA_API PatchBorder parse_patch_border(const std::string& name);
 
-/// `exact` compares each patch with every other one. `patchmatch` is the random search and propagation of Barnes,
-/// Shechtman, Finkelstein and Goldman, "PatchMatch", ACM Transactions on Graphics 28(3), 2009.
+/// `exact` compares each patch with every other one. `patchmatch` finds near ones: of bytes without a window by trees
+/// and propagation (He and Sun, "Computing Nearest-Neighbor Fields via Propagation-Assisted KD-Trees", CVPR 2012), of
+/// others by random search and propagation (Barnes, Shechtman, Finkelstein and Goldman, "PatchMatch", ACM Transactions
+/// on Graphics 28(3), 2009).
 enum class PatchMethod : uint8_t { exact, patchmatch };
 IRUKA_API PatchMethod parse_patch_method(const std::string& name);
 

@@ -47,7 +47,7 @@ def _add_match(commands) -> None:
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of patchmatch (default: 0)")
     command.add_argument("--window", type=int, metavar="N", help="largest displacement of a neighbour in pixels")
     command.add_argument(
-        "--border", choices=["edge", "reflect", "constant", "wrap"], default="edge", help="default: edge"
+        "--border", choices=["edge", "reflect", "symmetric", "constant", "wrap"], default="edge", help="default: edge"
     )
     command.add_argument("--gray", action="store_true", help="match grey pictures")
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing")

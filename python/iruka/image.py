@@ -224,13 +224,16 @@ def nnf(
     a, b: pictures (height, width) or (height, width, channels) of any size, with the same channels, of real numbers.
     patch: side of a patch in pixels. It begins patch // 2 pixels above and to the left of its pixel, which is thus the
         patch's centre, or the one behind the centre where the side is even.
-    method: 'exact' compares each patch with every other one. 'patchmatch' finds near ones in a fraction of the time, by
-        random search and propagation (Barnes, Shechtman, Finkelstein and Goldman, "PatchMatch", ACM Transactions on
-        Graphics 28(3), 2009), `iterations` times; a `seed` gives the same field on every device.
+    method: 'exact' compares each patch with every other one. 'patchmatch' finds near ones in a fraction of the time: of
+        bytes without a window by trees and propagation (He and Sun, "Computing Nearest-Neighbor Fields via
+        Propagation-Assisted KD-Trees", CVPR 2012), of others by random search and propagation (Barnes, Shechtman,
+        Finkelstein and Goldman, "PatchMatch", ACM Transactions on Graphics 28(3), 2009), `iterations` times; a `seed`
+        gives the same field on every device.
     k: neighbours of each pixel, 1 to 8, nearest first.
     mask: bool (height, width) of b, true for the pixels that may be neighbours.
     window: the largest displacement of a neighbour from its pixel, a number or (rows, columns).
-    border: what a patch sees outside of its picture: 'edge', 'reflect', 'constant' (zeros) or 'wrap', as numpy.pad.
+    border: what a patch sees outside of its picture: 'edge', 'reflect', 'symmetric', 'constant' (zeros) or 'wrap',
+        as numpy.pad.
     progress: called with the pixels of a that are done, and all of them. What it raises ends the call.
 
     Returns NearestPatches(field, distances). field: int32 (height, width, 2), with k > 1 (height, width, k, 2), of y

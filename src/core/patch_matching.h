@@ -18,9 +18,10 @@ constexpr int64_t border_place(PatchBorder border, int64_t at, int64_t size) {
   if (at >= 0 && at < size) return at;
   if (border == PatchBorder::constant) return -1;
   if (border == PatchBorder::edge || size == 1) return at < 0 ? 0 : size - 1;
-  const int64_t period = border == PatchBorder::wrap ? size : 2 * (size - 1);
+  const bool is_symmetric = border == PatchBorder::symmetric;
+  const int64_t period = border == PatchBorder::wrap ? size : 2 * (is_symmetric ? size : size - 1);
   const int64_t place = (at % period + period) % period;
-  return place < size ? place : period - place;
+  return place < size ? place : period - place - (is_symmetric ? 1 : 0);
 }
 
 /// Two pictures with their channels last, dense. A patch of `patch` x `patch` pixels begins patch / 2 pixels above and
@@ -50,9 +51,9 @@ class PatchMatchings {
 
   /// Finds the nearest patches of all that are allowed. Distances of integers are less than 2^61.
   virtual void match(const PatchMatching& job) = 0;
-  /// Finds near patches of pictures of bytes by trees that `seed` chooses and rounds of propagation. False for other
-  /// dtypes, for a window and for patches of many bytes.
-  virtual bool approximate(const PatchMatching& job, uint64_t seed, int64_t rounds) = 0;
+  /// Finds near patches of pictures of bytes by trees that `seed` chooses and iterations of propagation. False for
+  /// other dtypes, for a window and for patches of many bytes.
+  virtual bool approximate(const PatchMatching& job, uint64_t seed, int64_t iterations) = 0;
   /// Sweeps along all segments of pictures of this dtype. False for a dtype that it does not have.
   virtual bool sweep(Dtype dtype, const PatchSweep& job) = 0;
 };

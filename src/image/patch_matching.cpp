@@ -23,7 +23,7 @@ namespace iruka::image {
 namespace {
 
 constexpr int64_t kMostNeighbours = 8, kMostIterations = 1000;
-constexpr std::array kBorders{"edge", "reflect", "constant", "wrap"};
+constexpr std::array kBorders{"edge", "reflect", "constant", "wrap", "symmetric"};
 constexpr std::array kMethods{"exact", "patchmatch"};
 
 template <class Names>

@@ -65,7 +65,8 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
 }
 
 Array with_border(const Array& picture, const PatchOptions& options) {
-  static constexpr PadMode kModes[] = {PadMode::edge, PadMode::reflect, PadMode::constant, PadMode::wrap};
+  static constexpr PadMode kModes[] = {PadMode::edge, PadMode::reflect, PadMode::constant, PadMode::wrap,
+                                       PadMode::symmetric};
   if (options.patch == 1) return picture;
   const Margins<int64_t> margins{options.patch / 2, options.patch - 1 - options.patch / 2};
   std::vector<Margins<int64_t>> widths{margins, margins};

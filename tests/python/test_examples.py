@@ -158,6 +158,7 @@ def test_kernel_of_the_language_page():
 def test_every_example_is_run_here():
     assert PROGRAMS == [
         "demo.py",
+        "inpaint.py",
         "patch_match.py",
         "tile_network.py",
         "torch_network.py",
@@ -173,6 +174,24 @@ def test_patch_match(tmp_path, rng):
     assert done.returncode == 0, done.stderr
     picture = [iruka.asnumpy(image.imread(tmp_path / name)) for name in ("a.png", "out.png")]
     np.testing.assert_array_equal(*picture)
+
+
+def test_inpaint(tmp_path, rng):
+    """A hole in a texture that repeats is filled by the texture; the rest stays as it is."""
+    texture = np.tile(rng.integers(0, 256, (8, 8, 3)).astype("uint8"), (8, 9, 1))
+    image.imwrite(tmp_path / "texture.png", texture)
+    hole = np.zeros((64, 72), bool)
+    hole[20:32, 30:44] = True
+    image.imwrite(tmp_path / "hole.png", hole * np.uint8(255))
+    options = ("texture.png", "out.png", "--patch-size", 4)
+    for place in (("--hole", 20, 30, 12, 14), ("--mask", "hole.png")):
+        done = run(ROOT / "examples" / "inpaint.py", *options, *place, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        filled = iruka.asnumpy(image.imread(tmp_path / "out.png"))
+        np.testing.assert_array_equal(filled[~hole], texture[~hole])
+        assert np.mean(filled[hole] == texture[hole]) > 0.95
+    done = run(ROOT / "examples" / "inpaint.py", *options, "--hole", 0, 0, 64, 72, folder=tmp_path)
+    assert done.returncode != 0 and "the hole leaves no patch of 4 x 4 pixels" in done.stderr
 
 
 def test_demo(tmp_path):

@@ -14,7 +14,7 @@ from iruka import image
 LARGEST = np.iinfo(np.int64).max
 INTEGERS = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"]
 FLOATS = ["float16", "float32", "float64"]
-BORDERS = ["edge", "reflect", "constant", "wrap"]
+BORDERS = ["edge", "reflect", "constant", "wrap", "symmetric"]
 
 
 def patches(picture, patch, border):
@@ -88,7 +88,7 @@ def test_random_cases_equal_brute_force(rng, dtype, case):
     channels = [(), (1,), (2,), (3,), (4,), (5,), (9,)][rng.integers(7)]
     shapes = [tuple(rng.integers(1, 24, 2)) + channels for _ in range(2)]
     a, b = (numbers(rng, dtype, shape) for shape in shapes)
-    options = {"patch": int(rng.integers(1, 8)), "border": BORDERS[rng.integers(4)]}
+    options = {"patch": int(rng.integers(1, 8)), "border": BORDERS[rng.integers(len(BORDERS))]}
     if rng.random() < 0.4:
         options["mask"] = rng.random(b.shape[:2]) < 0.5
         options["mask"][0, 0] = True
@@ -297,7 +297,11 @@ def test_an_interrupt_ends_the_search(dtype):
         ({"mask": np.zeros((4, 4))}, TypeError, "nnf: mask must be bool, not float64"),
         ({"window": -1}, ValueError, r"nnf: window must be displacements of 0 or more, not \(-1, -1\)"),
         ({"window": (1, 2, 3)}, ValueError, "nnf: window must be a number or"),
-        ({"border": "mirror"}, ValueError, "border must be 'edge', 'reflect', 'constant' or 'wrap', not 'mirror'"),
+        (
+            {"border": "mirror"},
+            ValueError,
+            "border must be 'edge', 'reflect', 'constant', 'wrap' or 'symmetric', not 'mirror'",
+        ),
         ({"method": "fast"}, ValueError, "method must be 'exact' or 'patchmatch', not 'fast'"),
         ({"seed": -1}, ValueError, "nnf: seed must not be negative"),
         ({"iterations": -1}, ValueError, "nnf: iterations must be 0 to 1000, not -1"),

@@ -30,29 +30,11 @@ namespace {
 constexpr int kBytes = IRUKA_PATCH_BYTES;
 constexpr int kDisplaced = kDisplacementRows;
 
-/// A number as a type.
-template <int kValue>
-struct Number {
-  static constexpr int value = kValue;
-};
-/// Calls `use` with 0, 1... as types, so that what it indexes becomes registers.
-template <int kCount, class Use>
-IRUKA_PATCH_INLINE void repeat(Use&& use) {
-  [&]<int... k>(std::integer_sequence<int, k...>)
-      IRUKA_PATCH_LAMBDA { (use(Number<k>()), ...); }(std::make_integer_sequence<int, kCount>());
-}
+#include "backend/cpu/vector_lanes.h"
 
 template <class T>
-struct Lanes {
-  static constexpr int count = kBytes / static_cast<int>(sizeof(T));
-  using Vector __attribute__((vector_size(kBytes))) = T;
-  using Unaligned __attribute__((vector_size(kBytes), aligned(alignof(T)), may_alias)) = T;
-
-  static IRUKA_PATCH_INLINE Vector load(const T* from) { return *reinterpret_cast<const Unaligned*>(from); }
-  static IRUKA_PATCH_INLINE void store(Vector v, T* to) { *reinterpret_cast<Unaligned*>(to) = v; }
-  static IRUKA_PATCH_INLINE Vector all(T value) { return value - Vector{}; }
-};
-using Words = Lanes<int32_t>;
+using PatchLanes = Lanes<T, kBytes>;
+using Words = PatchLanes<int32_t>;
 using Word = Words::Vector;
 
 /// Lane i becomes lane i + kBy of the two vectors' lanes.
@@ -392,8 +374,8 @@ void match_bytes(const ByteTile& tile, const Displacements& by) {
 // Numbers of any type.
 
 template <class T>
-IRUKA_PATCH_INLINE typename Lanes<T>::Vector add_square(typename Lanes<T>::Vector sum,
-                                                        typename Lanes<T>::Vector difference) {
+IRUKA_PATCH_INLINE typename PatchLanes<T>::Vector add_square(typename PatchLanes<T>::Vector sum,
+                                                             typename PatchLanes<T>::Vector difference) {
   if constexpr (T(0.5) == T(0))
     return sum + difference * difference;
   else
@@ -401,18 +383,18 @@ IRUKA_PATCH_INLINE typename Lanes<T>::Vector add_square(typename Lanes<T>::Vecto
 }
 
 template <class T, class Label>
-__attribute__((noinline)) void keep(const NumberTile<T, Label>& tile, int64_t place, typename Lanes<T>::Vector distance,
-                                    Label label) {
-  using L = Lanes<T>;
-  auto labels = Lanes<Label>::all(label);
+__attribute__((noinline)) void keep(const NumberTile<T, Label>& tile, int64_t place,
+                                    typename PatchLanes<T>::Vector distance, Label label) {
+  using L = PatchLanes<T>;
+  auto labels = PatchLanes<Label>::all(label);
   decltype(distance < distance) is_nearer{};
   for (int64_t k = 0; k < tile.at.kept; ++k, place += tile.at.plane) {
     const auto other = L::load(tile.distances + place);
-    const auto other_label = Lanes<Label>::load(tile.labels + place);
+    const auto other_label = PatchLanes<Label>::load(tile.labels + place);
     // Candidates come in scan order, and one that has lost its place takes the next.
     is_nearer |= distance < other;
     L::store(is_nearer ? distance : other, tile.distances + place);
-    Lanes<Label>::store(is_nearer ? labels : other_label, tile.labels + place);
+    PatchLanes<Label>::store(is_nearer ? labels : other_label, tile.labels + place);
     distance = is_nearer ? other : distance;
     labels = is_nearer ? other_label : labels;
   }
@@ -422,7 +404,7 @@ __attribute__((noinline)) void keep(const NumberTile<T, Label>& tile, int64_t pl
 /// of sums of pairs, pairs of pairs...; others are added from left to right.
 template <bool kIsExact, class T>
 IRUKA_PATCH_INLINE void add_row(T* row, T* pairs, int64_t patch, int64_t vectors, T* result) {
-  using L = Lanes<T>;
+  using L = PatchLanes<T>;
   if constexpr (kIsExact) {
     bool is_first = true;
     int64_t at = 0;  // pixels of the row that the result has
@@ -450,7 +432,7 @@ IRUKA_PATCH_INLINE void add_row(T* row, T* pairs, int64_t patch, int64_t vectors
 /// The sums of squares of a row of pixels, over their channels.
 template <class T, class Label>
 IRUKA_PATCH_INLINE void square_row(const NumberTile<T, Label>& tile, const T* a, const T* b, int64_t count, T* to) {
-  using L = Lanes<T>;
+  using L = PatchLanes<T>;
   for (int64_t j = 0; j < count; j += L::count) {
     typename L::Vector sum{};
     for (int64_t plane = 0; plane < tile.at.planes; ++plane)
@@ -462,7 +444,7 @@ IRUKA_PATCH_INLINE void square_row(const NumberTile<T, Label>& tile, const T* a,
 template <bool kIsExact, class T, class Label>
 void match_column(const NumberTile<T, Label>& tile, int64_t first, int64_t end, int64_t vector, int64_t vectors,
                   int64_t b_place, Label label) {
-  using L = Lanes<T>;
+  using L = PatchLanes<T>;
   const TilePlace& at = tile.at;
   const int64_t size = (kNumberVectors + 2) * L::count + at.patch, column = vector * L::count;
   constexpr int64_t kSlot = kNumberVectors * L::count;
@@ -507,8 +489,8 @@ void match_numbers(const NumberTile<T, Label>& tile, const Displacements& by) {
   for (int64_t dy = by.dy; dy < by.dy + by.count; ++dy) {
     const int64_t first = larger(0, -dy - at.y), end = smaller(at.rows, at.b_height - dy - at.y);
     if (first >= end) continue;
-    each_column(at, Lanes<T>::count, by, [&](int64_t dx, int64_t vector, int64_t vectors_end) {
-      const int64_t place = (at.y + first + dy) * at.b_line + at.x + vector * Lanes<T>::count + dx;
+    each_column(at, PatchLanes<T>::count, by, [&](int64_t dx, int64_t vector, int64_t vectors_end) {
+      const int64_t place = (at.y + first + dy) * at.b_line + at.x + vector * PatchLanes<T>::count + dx;
       match_column<kIsExact, T, Label>(tile, first, end, vector, vectors_end - vector, place,
                                        static_cast<Label>(dy * at.b_width + dx));
     });

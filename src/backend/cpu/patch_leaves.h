@@ -53,6 +53,16 @@ void patch_features(const PatchRows& from, const PatchPatterns& patterns, int64_
   }
 }
 
+/// Pixels of a leaf, and its patches, lie anywhere in their pictures.
+IRUKA_PATCH_INLINE void prefetch(const PatchRows& from, const uint8_t* at) {
+  for (int64_t k = 0; k < from.patch; ++k, at += from.line) __builtin_prefetch(at);
+}
+constexpr int64_t kAhead = 8;  // patches
+IRUKA_PATCH_INLINE const uint8_t* patch_at(const PatchRows& from, int64_t width, int32_t label) {
+  const auto columns = static_cast<uint32_t>(width), number = static_cast<uint32_t>(label);
+  return from.at(number / columns, number % columns);
+}
+
 /// A leaf's patches in words, (words, lanes), with what scores lack of twice the products.
 struct PackedLeaf {
   int64_t words, lanes;  ///< lanes: whole vectors
@@ -70,7 +80,8 @@ IRUKA_PATCH_INLINE PackedLeaf pack_leaf(const LeafScan& job, int32_t* patch) {
   const auto last = static_cast<int32_t>(~uint32_t{0} >> (32 - 32 / kWordNumbers * numbers));
   for (int64_t k = 0; k < leaf.lanes; ++k) {
     const int32_t label = job.items[k < job.item_count ? k : 0];
-    pack_patch<false>(job.b, job.b.at(label / job.b_width, label % job.b_width), leaf.words, patch);
+    if (k + kAhead < job.item_count) prefetch(job.b, patch_at(job.b, job.b_width, job.items[k + kAhead]));
+    pack_patch<false>(job.b, patch_at(job.b, job.b_width, label), leaf.words, patch);
     patch[leaf.words - 1] &= last;
     for (int64_t word = 0; word < leaf.words; ++word) leaf.patches[word * leaf.lanes + k] = patch[word];
     leaf.labels[k] = label;
@@ -106,6 +117,21 @@ IRUKA_PATCH_INLINE void keep_label(int64_t kept, int32_t* scores, int32_t* label
   labels[k] = label;
 }
 
+/// A bit for each lane of a mask.
+IRUKA_PATCH_INLINE unsigned lane_bits(Word mask) {
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps((__m256)mask));
+#elif defined(__SSE2__)
+  return static_cast<unsigned>(_mm_movemask_ps((__m128)mask));
+#else
+  unsigned bits = 0;
+  for (int lane = 0; lane < Words::count; ++lane) bits |= (mask[lane] & 1U) << lane;
+  return bits;
+#endif
+}
+
 template <int kPixels>
 void scan_pixels(const LeafScan& job, const PackedLeaf& leaf, const int32_t* pixels, int32_t* patches) {
   const int64_t words = leaf.words, size = words + Words::count, last = job.kept - 1;
@@ -113,7 +139,7 @@ void scan_pixels(const LeafScan& job, const PackedLeaf& leaf, const int32_t* pix
   repeat<kPixels>([&](auto q) IRUKA_PATCH_LAMBDA {
     const int64_t pixel = pixels[q.value];
     // From the first on, because a patch's copy ends behind its words.
-    pack_patch<true>(job.a, job.a.at(pixel / job.a_width, pixel % job.a_width), words, patches + q.value * size);
+    pack_patch<true>(job.a, patch_at(job.a, job.a_width, pixels[q.value]), words, patches + q.value * size);
     scores[q.value] = job.scores + pixel * job.kept;
     labels[q.value] = job.labels + pixel * job.kept;
   });
@@ -131,8 +157,12 @@ void scan_pixels(const LeafScan& job, const PackedLeaf& leaf, const int32_t* pix
       if (__builtin_expect(!is_any(found >= worst), 1)) return;
       const Word others = Words::load(leaf.labels + k), other = Words::all(labels[q.value][last]);
       if (!is_any((found > worst) | ((found == worst) & (others < other)))) return;
-      for (int lane = 0; lane < Words::count; ++lane)
-        keep_label(job.kept, scores[q.value], labels[q.value], found[lane], leaf.labels[k + lane]);
+      int32_t lanes[Words::count];
+      Words::store(found, lanes);
+      for (unsigned left = lane_bits(found >= worst); left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        keep_label(job.kept, scores[q.value], labels[q.value], lanes[lane], leaf.labels[k + lane]);
+      }
     });
   }
 }
@@ -141,7 +171,13 @@ void scan_leaf(const LeafScan& job) {
   int32_t* const patches = job.scratch + (2 + job.b.words(kWordNumbers)) * kMostItems;
   const PackedLeaf leaf = pack_leaf(job, patches);
   int64_t k = 0;
-  for (; k + kScanned <= job.pixel_count; k += kScanned)
+  for (; k + kScanned <= job.pixel_count; k += kScanned) {
+    for (int64_t next = k + kAhead; next < job.pixel_count && next < k + kAhead + kScanned; ++next) {
+      prefetch(job.a, patch_at(job.a, job.a_width, job.pixels[next]));
+      __builtin_prefetch(job.scores + int64_t{job.pixels[next]} * job.kept, 1);
+      __builtin_prefetch(job.labels + int64_t{job.pixels[next]} * job.kept, 1);
+    }
     scan_pixels<static_cast<int>(kScanned)>(job, leaf, job.pixels + k, patches);
+  }
   for (; k < job.pixel_count; ++k) scan_pixels<1>(job, leaf, job.pixels + k, patches);
 }

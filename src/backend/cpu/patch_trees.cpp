@@ -2,10 +2,10 @@
 // Propagation-Assisted KD-Trees", CVPR 2012; Olonetsky and Avidan, "TreeCANN", ECCV 2012).
 //
 // Trees divide the patches of the second picture by their products with patterns, into leaves of a hundred patches or
-// so. A pixel of the first picture is compared with all patches of the leaf to which its own patch belongs. Then, in
-// rounds, it is compared with the leaf of the patch beside a neighbour's nearest one. All pixels that a leaf has are
-// compared with it at once, so that its patches stay in the nearest cache. Integers are exact and a pass reads what the
-// one before has written, so that the field depends on no order of threads.
+// so. A pixel of the first picture is compared with all patches of the leaf to which its own patch belongs, and then,
+// in each iteration, with those of the leaf of the patch beside a neighbour's nearest one. All pixels that a leaf has
+// are compared with it at once, so that its patches stay in the nearest cache. Integers are exact and a pass reads what
+// the one before has written, so that the field depends on no order of threads.
 #include "backend/cpu/patch_trees.h"
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backend/cpu/blocks.h"
@@ -26,6 +28,8 @@ namespace {
 constexpr int64_t kTrees = 2;
 /// Patches of the sample for each leaf.
 constexpr int64_t kSampled = 16;
+/// Of kMostItems patches each, with which a leaf's pixels are compared.
+constexpr int64_t kMostParts = 8;
 constexpr int32_t kNoLeaf = -1;
 
 /// A picture with its border.
@@ -299,20 +303,20 @@ class TreeMatching {
     make_trees(seed);
   }
 
-  void run(int64_t rounds) {
-    const int64_t passes = kTrees + 2 * rounds;
+  /// Each iteration hands on what the pixels on one side have: the left one, that above, the right one, that below.
+  void run(int64_t iterations) {
+    const int64_t passes = kTrees + iterations;
     for (int64_t pass = 0; pass < passes; ++pass) {
       if (job_.progress && pass > 0) job_.progress(job_.a.pixels() * pass / passes, job_.a.pixels());
-      const int64_t round = (pass - kTrees) / 2;
-      Grown& tree = trees_[static_cast<size_t>(pass < kTrees ? pass : round % kTrees)];
       if (pass < kTrees) {
+        Grown& tree = trees_[static_cast<size_t>(pass)];
         compare(tree, tree.visited.front());
-      } else {
-        // From above and from the left, then from below and from the right.
-        const int64_t step = round % 2 == 0 ? 1 : -1;
-        remember(tree, pass % 2 == 0 ? proposed(tree, 0, step) : proposed(tree, step, 0));
-        compare(tree, tree.visited.back());
+        continue;
       }
+      const int64_t iteration = pass - kTrees, step = iteration % 4 < 2 ? 1 : -1;
+      Grown& tree = trees_[static_cast<size_t>(iteration / 2 % kTrees)];
+      remember(tree, iteration % 2 == 0 ? proposed(tree, 0, step) : proposed(tree, step, 0));
+      compare(tree, tree.visited.back());
     }
     write_result();
   }
@@ -333,16 +337,15 @@ class TreeMatching {
     int levels = 0;
     while ((allowed >> levels) > leaf) ++levels;
     maker_.choose(b_, sampled(4096, mixed(seed, 0)));
-    for (int64_t k = 0; k < kTrees; ++k) {
-      std::vector<size_t> features(kFeatures);
-      std::iota(features.begin(), features.end(), 0U);
-      // All but the first tree do without a third of the features.
-      for (size_t left_out = 0; k > 0 && left_out < kFeatures / 3; ++left_out)
-        features.erase(features.begin() +
-                       static_cast<ptrdiff_t>(mixed(seed, uint64_t(k) * kFeatures + left_out) % features.size()));
-      std::vector<Features> sample = maker_.of(b_, sampled(kSampled << levels, mixed(seed, 1000 + uint64_t(k))));
-      trees_.push_back({Tree(std::move(sample), levels, features), {}, {}, {}});
-    }
+    std::vector<std::optional<Tree>> made(kTrees);
+    std::vector<std::vector<Features>> samples;
+    for (uint64_t k = 0; k < kTrees; ++k)
+      samples.push_back(maker_.of(b_, sampled(kSampled << levels, mixed(seed, 1000 + k))));
+    parallel_for(kTrees, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k)
+        made[static_cast<size_t>(k)].emplace(std::move(samples[static_cast<size_t>(k)]), levels, features_of(seed, k));
+    });
+    for (auto& tree : made) trees_.push_back({std::move(*tree), {}, {}, {}});
     std::vector<std::vector<int32_t>> of_a = leaves_of(a_), of_b = leaves_of(b_);
     for (size_t k = 0; k < trees_.size(); ++k) {
       Grown& grown = trees_[k];
@@ -354,6 +357,17 @@ class TreeMatching {
           if (!job_.mask[label]) leaves[label] = kNoLeaf;
       grown.patches = sorted_by_leaf(leaves, grown.tree.leaves());
     }
+  }
+
+  /// Features that a tree may use: all but the first one do without a third of them.
+  static std::vector<size_t> features_of(uint64_t seed, int64_t tree) {
+    std::vector<size_t> features(kFeatures);
+    std::iota(features.begin(), features.end(), 0U);
+    for (int64_t k = 0; tree > 0 && k < kFeatures / 3; ++k)
+      features.erase(
+          features.begin() +
+          static_cast<ptrdiff_t>(mixed(seed, static_cast<uint64_t>(tree * kFeatures + k)) % features.size()));
+    return features;
   }
 
   /// Some allowed labels, at equal distances.
@@ -416,14 +430,15 @@ class TreeMatching {
         const int64_t first = pixels.starts[at], count = pixels.starts[at + 1] - first,
                       first_item = tree.patches.starts[at], items = tree.patches.starts[at + 1] - first_item;
         if (count == 0 || items == 0) continue;
-        const int32_t* list = tree.patches.items.data() + first_item;
-        if (items > kMostItems) {  // patches that are nearly equal
-          some.resize(static_cast<size_t>(kMostItems));
-          for (int64_t k = 0; k < kMostItems; ++k) some[static_cast<size_t>(k)] = list[items * k / kMostItems];
-          list = some.data();
+        // Leaves of more are of patches that are nearly equal.
+        const int64_t used = std::min(items, kMostParts * kMostItems);
+        for (int64_t from = 0; from < used; from += kMostItems) {
+          some.clear();
+          for (int64_t k = from; k < std::min(from + kMostItems, used); ++k)
+            some.push_back(tree.patches.items[static_cast<size_t>(first_item + items * k / used)]);
+          loops_.scan({a_.rows, b_.rows, b_.width, some.data(), std::ssize(some), pixels.items.data() + first, count,
+                       a_.width, job_.kept, scores_.data(), labels_.data(), scratch.get()});
         }
-        loops_.scan({a_.rows, b_.rows, b_.width, list, std::min(items, kMostItems), pixels.items.data() + first, count,
-                     a_.width, job_.kept, scores_.data(), labels_.data(), scratch.get()});
       }
     });
   }
@@ -509,6 +524,8 @@ class TreeMatching {
 
 }  // namespace
 
-void match_by_trees(const PatchMatching& job, uint64_t seed, int64_t rounds) { TreeMatching(job, seed).run(rounds); }
+void match_by_trees(const PatchMatching& job, uint64_t seed, int64_t iterations) {
+  TreeMatching(job, seed).run(iterations);
+}
 
 }  // namespace iruka::cpu_backend

@@ -6,6 +6,6 @@
 namespace iruka::cpu_backend {
 
 /// As PatchMatchings::approximate.
-void match_by_trees(const PatchMatching& job, uint64_t seed, int64_t rounds);
+void match_by_trees(const PatchMatching& job, uint64_t seed, int64_t iterations);
 
 }  // namespace iruka::cpu_backend

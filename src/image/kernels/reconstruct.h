@@ -6,13 +6,14 @@
 namespace iruka::image {
 
 /// What a patch sees outside of its picture: the numbers of image::PatchBorder.
-enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap };
+enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap, kPatchSymmetric };
 
 constexpr int border_rule(int border) {
-  return border == kPatchEdge      ? kEdgeBorder
-         : border == kPatchReflect ? kReflectBorder
-         : border == kPatchWrap    ? kWrapBorder
-                                   : kConstantBorder;
+  return border == kPatchEdge        ? kEdgeBorder
+         : border == kPatchReflect   ? kReflectBorder
+         : border == kPatchWrap      ? kWrapBorder
+         : border == kPatchSymmetric ? kSymmetricBorder
+                                     : kConstantBorder;
 }
 
 /// Sizes of the field and of the picture that patches come from.
