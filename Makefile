@@ -59,10 +59,10 @@ tsan:  ## Build and run both suites with ThreadSanitizer
 	@tools/run_sanitized.sh build/tsan
 
 .PHONY: fuzz
-fuzz:  ## Run each libFuzzer target for SECONDS (60)
+fuzz:  ## Run each libFuzzer target, or TARGETS="jpeg png", for SECONDS (60)
 	$(call set_up,build test fuzz,build,fuzz)
 	@cmake --build build/fuzz -j $(JOBS)
-	@tools/run_fuzzers.sh build/fuzz $(SECONDS_PER_TARGET)
+	@tools/run_fuzzers.sh build/fuzz $(SECONDS_PER_TARGET) $(TARGETS)
 
 .PHONY: fuzz-arrays
 fuzz-arrays: module  ## Compare the array functions with NumPy's on random calls for SECONDS (60)

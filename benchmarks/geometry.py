@@ -87,19 +87,16 @@ def preprocessing_cases(data):
     whole, planes = np.empty(shape, np.uint8), np.empty((3, 240, 240), np.float32)
     mean, std = np.float32([123.7, 116.3, 103.5]), np.float32([58.4, 57.1, 57.4])
     chain = image.Chain([image.Resize((240, 240)), image.Normalize(mean, std), image.Layout("CHW")])
-    small = image.Chain([image.Resize((240, 240)), image.Normalize(mean, std), image.Layout("CHW")])
-
-    def decoded():
-        return image.imdecode(data, out=whole)
 
     def opencv():
         resized = cv2.resize(cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB), (240, 240))
         return ((resized - mean) / std).transpose(2, 0, 1)
 
     return {
-        "iruka": lambda: chain(decoded(), out=planes),
-        "iruka, decoding alone": decoded,
-        "iruka, at_least": lambda: small(image.imdecode(data, at_least=(240, 240)), out=planes),
+        "iruka": lambda: image.imdecode(data, chain=chain, out=planes),
+        "iruka, decoding alone": lambda: image.imdecode(data, out=whole),
+        "iruka, reducing_gap=1": lambda: image.imdecode(data, chain=chain, reducing_gap=1, out=planes),
+        "iruka, reducing_gap=2": lambda: image.imdecode(data, chain=chain, reducing_gap=2, out=planes),
         "OpenCV and NumPy": opencv,
     }
 

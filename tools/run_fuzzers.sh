@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for so many seconds, all of them even when one finds something: run_fuzzers.sh BUILD SECONDS
+# Runs fuzz targets for so many seconds each, all of them even when one finds something:
+# run_fuzzers.sh BUILD SECONDS [TARGET...], by default every one ("jpeg png": fuzz_jpeg and fuzz_png).
 # New inputs gather in BUILD/corpus, findings in BUILD/findings.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1 seconds=$2
+targets=${*:3}
 export IRUKA_CACHE_DIR=$PWD/$build/cache
 passed=0 failed=0
 mkdir -p "$build/findings"
-for source in tests/fuzz/fuzz_*.cpp; do
-  name=$(basename "$source" .cpp)
+for name in ${targets:-$(basename -s .cpp tests/fuzz/fuzz_*.cpp)}; do
+  name=fuzz_${name#fuzz_}
   mkdir -p "$build/corpus/$name"
   folders=("$build/corpus/$name")
   seeds=tests/fuzz/seeds/${name#fuzz_}

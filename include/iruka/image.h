@@ -14,6 +14,8 @@
 
 namespace iruka::image {
 
+class Chain;  // iruka/picture_geometry.h
+
 /// What the channels of a decoded picture are. `unchanged` keeps what the file holds (grey, grey + alpha, RGB, RGBA).
 /// `ycbcr` is JPEG's full-range YCbCr.
 enum class ColorMode : uint8_t { rgb, gray, rgba, unchanged, bgr, ycbcr };
@@ -42,6 +44,11 @@ struct DecodeOptions {
   /// `gray` and, where the file has these, `unchanged`. Its pixels differ by a few levels from those of the CPU, which
   /// decodes all other pictures.
   Device* device = nullptr;
+  /// Applied to each picture; what it cuts off at first is not decoded. The bits are those of a call behind decoding.
+  const Chain* chain = nullptr;
+  /// With a chain that begins with a resize, or with a crop and a resize, that averages: a JPEG is decoded at 1/8, 1/4
+  /// or 1/2 of its size where it remains at least so many times as large as the resize makes it. 0: at full size.
+  double reducing_gap = 0;
 };
 /// A new array, on the CPU and uint8 unless the options say otherwise. Grey has shape (height, width). Alpha is
 /// dropped, not blended, under `rgb`, `bgr`, `gray` and `ycbcr`; grey from colour is Rec. 601 luma. Raises ValueError

@@ -10,6 +10,7 @@
 #include "image/file_batch.h"
 #include "interop.h"
 #include "iruka/device.h"
+#include "iruka/picture_geometry.h"
 
 namespace iruka::python {
 
@@ -33,7 +34,8 @@ image::ColorMode to_mode(nb::handle object) {
   throw ValueError("mode must be 'rgb', 'bgr', 'gray', 'rgba', 'ycbcr' or 'unchanged', not '" + given + "'");
 }
 
-/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least, device).
+/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain,
+/// reducing_gap).
 image::DecodeOptions decode_options(const nb::tuple& given) {
   image::DecodeOptions options;
   options.mode = to_mode(given[0]);
@@ -51,6 +53,11 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
     options.at_least = {size[0], size[1]};
   }
   if (!given[6].is_none()) options.device = &to_device(given[6], "device");
+  if (!given[7].is_none()) options.chain = &nb::cast<const image::Chain&>(given[7]);
+  if (given[8].is_none()) return options;
+  options.reducing_gap = nb::cast<double>(given[8]);
+  if (!options.chain) throw ValueError("reducing_gap needs a chain, whose first resize it is about");
+  if (options.reducing_gap == 0) options.reducing_gap = -1;  // which is no gap
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include "image/pixel_format.h"
 #include "image/row_target.h"
 #include "iruka/image.h"
+#include "iruka/picture_geometry.h"
 
 namespace iruka::image {
 
@@ -126,14 +127,17 @@ struct DecodePlan {
   PixelFormat wanted{};
   int orientation = 1;  ///< to be applied
   int64_t divisor = 1;
-  Region window;  ///< of the stored picture, whose sides are divided
+  Region window;                 ///< of the stored picture, whose sides are divided
+  std::optional<Chain> chain{};  ///< to be applied to the upright picture
+  Dims result_shape{};           ///< behind the chain
+  Dtype result_dtype = Dtype::uint8;
 
   Dims stored_shape() const;   ///< of the window
-  Dims upright_shape() const;  ///< of the result
+  Dims upright_shape() const;  ///< of the result, before the chain
 };
 /// Reads the header. Raises what imdecode raises, but for damage behind the header.
 DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where);
-/// Into `out`, which fits and is in the CPU's memory, unless it is null.
+/// Without the chain. Into `out`, which fits and is in the CPU's memory, unless it is null.
 Array decode_by_cpu(const DecodePlan& plan, const Array* out);
 /// Raises what imdecode_into raises for an `out` that does not fit.
 void check_out(const Array& out, const DecodePlan& plan, const std::string& where);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "image/chained_decoding.h"
 #include "image/codec.h"
 #include "image/file_batch.h"
 #include "iruka/device.h"
@@ -84,6 +85,21 @@ int64_t chosen_divisor(const Decoder& decoder, const Region& region, const Decod
   return 1;
 }
 
+/// What the options' chain needs of the picture, or of the region that the options name.
+ChainedDecoding for_chain(const Header& header, const DecodeOptions& options, int orientation,
+                          const std::string& where) {
+  PictureSize size{header.height, header.width};
+  if (swaps_axes(orientation)) std::swap(size.height, size.width);
+  if (options.region) size = {options.region->height, options.region->width};
+  if (options.at_least && options.reducing_gap != 0)
+    throw ValueError(where + ": at_least and reducing_gap both choose the size at which a JPEG is decoded");
+  ChainedDecoding made = chained_decoding(*options.chain, size.height, size.width, options.reducing_gap,
+                                          !options.region && !options.at_least, where);
+  // Where the caller's region begins counts, too, when sides are divided.
+  if (options.region && made.at_least) made.origin = {options.region->y, options.region->x};
+  return made;
+}
+
 Dims shape_of(int64_t height, int64_t width, PixelFormat format) {
   return format.channels() == 1 ? Dims{height, width} : Dims{height, width, format.channels()};
 }
@@ -132,10 +148,24 @@ DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::s
   check_size(where, codec.name, header.width, header.height, options.max_pixels);
   plan.wanted = wanted_format(header.format, options, where, codec.name);
   plan.orientation = options.apply_orientation ? header.orientation : 1;
-  const Region region = chosen_region(header, options, plan.orientation, where);
-  plan.divisor = chosen_divisor(*plan.decoder, region, options, plan.orientation, where);
+  DecodeOptions part = options;
+  std::optional<ChainedDecoding> chained;
+  if (options.chain) {
+    chosen_region(header, options, plan.orientation, where);  // raises for one that leaves the picture
+    chained = for_chain(header, options, plan.orientation, where);
+    if (chained->region) part.region = chained->region;
+    if (chained->at_least) part.at_least = chained->at_least;
+  }
+  const Region region = chosen_region(header, part, plan.orientation, where);
+  plan.divisor = chosen_divisor(*plan.decoder, region, part, plan.orientation, where);
   plan.window = divided(region, plan.divisor);
   plan.decoder->check_plausible();
+  plan.result_shape = plan.upright_shape();
+  plan.result_dtype = plan.wanted.dtype;
+  if (chained) {
+    plan.chain = chained->behind(chained->at_least ? plan.divisor : 1);
+    std::tie(plan.result_shape, plan.result_dtype) = plan.chain->result(plan.upright_shape(), plan.wanted.dtype);
+  }
   return plan;
 }
 
@@ -148,13 +178,12 @@ Dims DecodePlan::upright_shape() const {
 }
 
 void check_out(const Array& out, const DecodePlan& plan, const std::string& where) {
-  const Dims shape = plan.upright_shape();
-  if (out.shape() != shape) {
+  if (out.shape() != plan.result_shape) {
     throw ShapeError(where + ": out has shape " + iruka::to_string(out.shape()) + ", and the picture " +
-                     iruka::to_string(shape));
+                     iruka::to_string(plan.result_shape));
   }
-  if (out.dtype() != plan.wanted.dtype) {
-    throw TypeError(where + ": out has dtype " + name(out.dtype()) + ", and the picture " + name(plan.wanted.dtype));
+  if (out.dtype() != plan.result_dtype) {
+    throw TypeError(where + ": out has dtype " + name(out.dtype()) + ", and the picture " + name(plan.result_dtype));
   }
   if (!out.is_c_contiguous()) throw ValueError(where + ": out must be C-contiguous");
   out.check_writable(where);

@@ -92,8 +92,8 @@ class DeviceBatch {
     const auto& [plan, color, has_one_scan] = plans_[i];
     if (file.item.error || !color) return;
     const Header& header = plan.decoder->header();
-    const bool in_place =
-        file.out && plan.divisor == 1 && plan.orientation == 1 && whole_shape(plan) == plan.stored_shape();
+    const bool in_place = file.out && !plan.chain && plan.divisor == 1 && plan.orientation == 1 &&
+                          whole_shape(plan) == plan.stored_shape();
     try {
       pictures_.push_back(in_place ? *file.out : Array::empty(whole_shape(plan), Dtype::uint8, device_));
     } catch (...) {
@@ -118,8 +118,8 @@ class DeviceBatch {
     const Array part =
         upright(picture.at(Slice{window.y, window.y + window.height}, Slice{window.x, window.x + window.width}),
                 plan.orientation);
-    if (!file.out) {
-      file.item.picture = part.contiguous();
+    if (!file.out || plan.chain) {
+      file.item.picture = plan.chain ? part : part.contiguous();  // chains take any strides
       return;
     }
     file.item.picture = *file.out;
@@ -134,6 +134,23 @@ class DeviceBatch {
   std::vector<size_t> numbers_;  ///< of each job: its file's
 };
 
+/// The chains of all decoded files, together.
+void apply_chains_of(std::span<const PlannedFile> plans, std::span<FileToDecode> files) {
+  std::vector<Chain> chains;
+  std::vector<Array> pictures, outs;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i].item.error) continue;
+    chains.push_back(*plans[i].plan.chain);
+    pictures.push_back(std::move(files[i].item.picture));
+    outs.push_back(files[i].out ? *files[i].out : Array());
+    numbers.push_back(i);
+  }
+  if (numbers.empty()) return;
+  std::vector<Array> results = apply_chains(chains, pictures, outs);
+  for (size_t k = 0; k < numbers.size(); ++k) files[numbers[k]].item.picture = std::move(results[k]);
+}
+
 }  // namespace
 
 void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
@@ -141,7 +158,15 @@ void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOpt
   if (is_host) {
     return for_each_file(files, [&](size_t i) {
       const DecodePlan plan = plan_of(files[i], options);
-      files[i].item.picture = decode_by_cpu(plan, files[i].out);
+      const Array* const out = files[i].out;
+      Array& picture = files[i].item.picture;
+      if (!plan.chain) {
+        picture = decode_by_cpu(plan, out);
+        return;
+      }
+      const Array whole = decode_by_cpu(plan, nullptr);
+      picture = out ? *out : Array::empty(plan.result_shape, plan.result_dtype, cpu());
+      plan.chain->into(picture, whole);
     });
   }
   std::vector<PlannedFile> plans(files.size());
@@ -154,12 +179,14 @@ void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOpt
     if (!pictures[i].valid()) continue;
     FileToDecode& file = files[i];
     try {
-      file.item.picture = file.out ? *file.out : pictures[i].to_device(device);
-      if (file.out) file.item.picture.assign(pictures[i]);
+      const bool has_out = file.out && !options.chain;
+      file.item.picture = has_out ? *file.out : pictures[i].to_device(device);
+      if (has_out) file.item.picture.assign(pictures[i]);
     } catch (const OutOfMemoryError&) {
       file.item = {.picture = {}, .error = std::current_exception()};
     }
   }
+  if (options.chain) apply_chains_of(plans, files);
 }
 
 JpegDecoderInfo jpeg_decoder(Device& device) {

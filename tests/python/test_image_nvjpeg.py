@@ -155,6 +155,27 @@ assert not [note for note in notes() if "misuse" in note]
 
 @needs_fake_driver
 @needs_fake_nvjpeg
+def test_chains_of_a_batch_are_one_launch():
+    run_fake("""
+chain = image.Chain([image.Crop((40, 50)), image.Resize((8, 9)), image.Normalize(1, 2), image.Layout("CHW")])
+other = pillow(smooth(48, 70), "JPEG")
+small = pillow(smooth(30, 70), "JPEG")
+files = [rgb, png, other, small, cut, half]
+for gap in (None, 1):
+    image.imdecode_batch(files, device="cuda", chain=chain, reducing_gap=gap)
+before = driver.fake_driver_launch_count()
+made = image.imdecode_batch(files, device="cuda", chain=chain)
+assert driver.fake_driver_launch_count() == before + 1
+assert [getattr(item, "shape", None) for item in made] == [(3, 8, 9), (3, 8, 9), (3, 8, 9), None, None, (3, 8, 9)]
+assert isinstance(made[3], ValueError) and "40" in str(made[3])
+out = iruka.empty((3, 8, 9), "float32")
+assert image.imdecode(half, chain=chain, out=out) is out
+raises(ValueError, lambda: image.imdecode(half, chain=chain, out=iruka.empty((3, 8, 8), "float32")), "shape")
+""")
+
+
+@needs_fake_driver
+@needs_fake_nvjpeg
 def test_without_the_engine_kernels_decode():
     run_fake(
         """
@@ -244,6 +265,22 @@ def test_a_gpu_decodes_what_the_cpu_does(subsampling, mode):
             assert item.shape == expected.shape and item.device.id == 0
             error = np.abs(iruka.asnumpy(item).astype(int) - expected)
             assert error.mean() < 1.5 and np.percentile(error, 99) <= 8, (options, error.mean(), error.max())
+
+
+@needs_gpu
+@pytest.mark.parametrize("gap", [None, 1, 2])
+def test_chains_on_a_gpu(gap):
+    """The same pixels that the decoder gives alone; smaller decoding is within the decoders' difference."""
+    chain = image.Chain([image.Resize((30, 40)), image.Normalize((1, 2, 3), (4, 5, 6)), image.Layout("CHW")])
+    files = [pillow(smooth(120 + 3 * k, 160 + k), "JPEG") for k in range(5)] + [pillow(smooth(99, 77), "PNG")]
+    made = image.imdecode_batch(files, device="cuda", chain=chain, reducing_gap=gap)
+    expected = chain(image.imdecode_batch(files, device="cuda"))
+    for one, other in zip(made, expected):
+        one, other = iruka.asnumpy(one), iruka.asnumpy(other)
+        if gap is None:
+            np.testing.assert_array_equal(one, other)
+        else:
+            assert np.abs(one - other).mean() < 1
 
 
 @needs_gpu

@@ -90,7 +90,8 @@ struct Check {
   }
 };
 
-/// The size of a resize for a picture of proportions height : width.
+}  // namespace
+
 std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double width) {
   if (stage.fit == Fit::stretch) return {stage.height, stage.width};
   const double down = static_cast<double>(stage.height) / height, across = static_cast<double>(stage.width) / width;
@@ -104,6 +105,8 @@ std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double wi
     throw ValueError("resize: the size " + size_text(made_height, made_width) + " is too large");
   return {made_height, made_width};
 }
+
+namespace {
 
 class Planner {
  public:

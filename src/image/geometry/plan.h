@@ -45,6 +45,9 @@ struct PassPlan {
 /// Raises what Chain::operator() raises for such a picture.
 std::vector<PassPlan> plan(const Chain& chain, const Dims& shape, Dtype dtype);
 
+/// The height and width that a resize makes of a picture of proportions height : width.
+std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double width);
+
 /// Raises ValueError and TypeError for stages that no picture could pass.
 void check_stages(const std::vector<Stage>& stages);
 
