@@ -132,7 +132,7 @@ def test_networks_of_every_width_and_depth(widths, rng):
 @pytest.mark.parametrize("precision", ["float32", "tf32"])
 def test_wide_layers_keep_what_is_not_finite(precision, rng):
     """A GPU's library adds the biases and takes the larger of sums and 0."""
-    network = nn.Sequential(nn.Linear(70, 300), nn.ReLU(), nn.Linear(300, 90), nn.Linear(90, 5), nn.ReLU())
+    network = perceptron(70, 300, 90, 5, name="relu", last="relu")
     x = rng.standard_normal((3001, 70)).astype(np.float32)
     check(network.to(precision=precision)(x), reference(network, x), 1e-5 if precision == "float32" else 1e-2)
     x[7, 3], x[2900, :] = np.nan, np.inf
