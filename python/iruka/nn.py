@@ -5,10 +5,27 @@ No file is executed: a pickle is read as data.
 
 from __future__ import annotations
 
+import difflib
 import os
 
 from . import _core
 from ._core import Device
+from ._nn.activation_layers import (
+    CELU,
+    GLU,
+    Hardshrink,
+    LogSigmoid,
+    RReLU,
+    Softmax2d,
+    Softmin,
+    Softshrink,
+    Tanhshrink,
+    Threshold,
+)
+from ._nn.containers import (
+    ModuleDict,
+    ModuleList,
+)
 from ._nn.from_torch import from_torch
 from ._nn.functions import DeviceFunction, FunctionKernel
 from ._nn.graph_layers import (
@@ -71,9 +88,77 @@ from ._nn.layers import (
 from ._nn.model import Model, ModelReport
 from ._nn.module import Module
 from ._nn.network import Report
+from ._nn.parameters import (
+    Parameter,
+)
 from ._nn.sequence_layers import GRU, LSTM, RNN, MultiheadAttention
+from ._nn.shape_layers import (
+    AlphaDropout,
+    ChannelShuffle,
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+    PixelUnshuffle,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    Unflatten,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
 
 __all__ = [
+    "AlphaDropout",
+    "CELU",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+    "GLU",
+    "Hardshrink",
+    "LogSigmoid",
+    "ModuleDict",
+    "ModuleList",
+    "Parameter",
+    "PixelUnshuffle",
+    "RReLU",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "Softmax2d",
+    "Softmin",
+    "Softshrink",
+    "Tanhshrink",
+    "Threshold",
+    "Unflatten",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -169,6 +254,44 @@ def load(source, device: Device | str | int | None = None, precision: str = "flo
     if not isinstance(source, (bytes, bytearray, memoryview)):
         raise TypeError(f"nn.load: a source is a path, bytes or a binary file, not {type(source).__name__}")
     return _made(_files.load_bytes(source, device, precision))
+
+
+# What stands in the place of torch.nn's names that are no modules here.
+_INSTEAD = {
+    "functional": "layers are modules: nn.ReLU()(x), nn.Softmax(1)(x); arrays have iruka.maximum, iruka.exp and so on",
+    "LocalResponseNorm": "load the network as ONNX (operator LRN)",
+    "Unfold": "use nn.Conv2d, or iruka.lib.stride_tricks.sliding_window_view",
+    "Fold": "use nn.ConvTranspose2d",
+    "RNNCell": "call nn.RNN with sequences of length 1",
+    "GRUCell": "call nn.GRU with sequences of length 1",
+    "LSTMCell": "call nn.LSTM with sequences of length 1",
+    "Bilinear": "use iruka.einsum, or load the network as ONNX",
+    "UninitializedParameter": "give the shape",
+    "Buffer": "use register_buffer() of a module",
+    "ParameterList": "assign each nn.Parameter to an attribute",
+    "ParameterDict": "assign each nn.Parameter to an attribute",
+    "SyncBatchNorm": "use nn.BatchNorm2d, which evaluates the same",
+    "DataParallel": "networks run on one device; its weights have the prefix 'module.'",
+    "save": "weights are saved by safetensors.numpy.save_file({name: array.get() for name, array in"
+    " module.state_dict().items()}, path)",
+    "init": "new layers have torch's random weights; assign arrays: module.weight = array",
+    "utils": "load the network as ONNX, with norms of weights and the like written out",
+}
+
+
+def __getattr__(name: str):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'iruka.nn' has no attribute {name!r}")
+    instead = _INSTEAD.get(name, "")
+    if not instead and name.startswith(("Transformer", "Adaptive", "Lazy", "Fractional", "LPPool", "MaxUnpool")):
+        instead = "load the network with nn.load(), from ONNX or torch.export"
+    if not instead and name.endswith("Loss"):
+        instead = "networks are evaluated here, not trained"
+    if not instead:
+        names = {each.lower(): each for each in __all__}
+        near = difflib.get_close_matches(name.lower(), names, 1)
+        instead = f"did you mean {names[near[0]]!r}?" if near else "nn.load() takes networks of ONNX and torch.export"
+    raise AttributeError(f"module 'iruka.nn' has no attribute {name!r}: {instead}")
 
 
 def _made(content):

@@ -296,8 +296,10 @@ def test_softmax_along_any_axis(dim, rng):
     linear = nn.Linear(5, 6)
     network = nn.Sequential(linear, nn.Softmax(dim), nn.ReLU())
     check(network(x), softmax(x @ host(linear.weight).T + host(linear.bias), dim))
-    if dim not in (0, -1):
-        with pytest.raises(ValueError, match="a point has one axis, so Softmax must have dim -1 or 0"):
+    if dim in (0, 1, -1):  # of a point, and of torch's (N, C)
+        check(network.map(x), softmax(x @ host(linear.weight).T + host(linear.bias), -1))
+    else:
+        with pytest.raises(ValueError, match=r"so Softmax must have dim -1, 0, or 1 as of \(N, C\)"):
             network.map(x)
 
 

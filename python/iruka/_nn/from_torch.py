@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import TypeError
-from . import graph_layers, layers, sequence_layers
+from . import activation_layers, graph_layers, layers, sequence_layers, shape_layers
 from .module import Module
 
 # The attributes of torch's modules that are arguments of ours.
@@ -21,7 +21,19 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Hardswish": (),
     "Softmax": ("dim",),
     "Identity": (),
-    "Dropout": ("p",),
+    **dict.fromkeys(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"), ("p",)),
+    **dict.fromkeys(("LogSigmoid", "Tanhshrink", "Softmax2d"), ()),
+    **dict.fromkeys(("Hardshrink", "Softshrink"), ("lambd",)),
+    **dict.fromkeys(("Softmin", "GLU"), ("dim",)),
+    "CELU": ("alpha",),
+    "Threshold": ("threshold", "value"),
+    "RReLU": ("lower", "upper"),
+    "Unflatten": ("dim", "unflattened_size"),
+    "PixelUnshuffle": ("downscale_factor",),
+    "ChannelShuffle": ("groups",),
+    **dict.fromkeys(("UpsamplingNearest2d", "UpsamplingBilinear2d"), ("size", "scale_factor")),
+    **{f"ConstantPad{k}d": ("padding", "value") for k in (1, 2, 3)},
+    **{f"{how}Pad{k}d": ("padding",) for how in ("Zero", "Reflection", "Replication", "Circular") for k in (1, 2, 3)},
     **dict.fromkeys(("Mish", "SELU", "Softsign", "ReLU6", "Hardsigmoid"), ()),
     "Hardtanh": ("min_val", "max_val"),
     "LogSoftmax": ("dim",),
@@ -93,7 +105,8 @@ def _made(module) -> Module:
         return made
     if kind in _WITH_PARAMETERS:
         return _made_with_parameters(module, kind)
-    where = layers if hasattr(layers, kind) else graph_layers
+    places = (layers, graph_layers, activation_layers, shape_layers)
+    where = next(place for place in places if hasattr(place, kind))
     return getattr(where, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
 
 

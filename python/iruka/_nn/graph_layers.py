@@ -211,6 +211,7 @@ class _BatchNorm(GraphLayer):
             new_parameter(self, "bias", (num_features,), "zeros", dtype, device)
         new_parameter(self, "running_mean", (num_features,), "zeros", dtype, device)
         new_parameter(self, "running_var", (num_features,), "ones", dtype, device)
+        self._buffers = ("running_mean", "running_var")
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         if self.axes > 1 or rank not in (2, 3):

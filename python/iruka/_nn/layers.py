@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
 
 from .. import _core
-from ..errors import IndexError, TypeError, ValueError
+from ..errors import TypeError, ValueError
+from .containers import ListOfModules
 from .module import Module, Parameter, as_parameter
 
 
@@ -211,7 +212,7 @@ class Dropout(Module):
         return f"p={self.p}"
 
 
-class Sequential(Module):
+class Sequential(ListOfModules):
     """Modules one after the other: Sequential(Linear(8, 32), ReLU(), Linear(32, 4)), or a mapping from name to module.
 
     Up to 16 layers of at most 256 numbers run as one kernel, in which a point's numbers never go to memory.
@@ -222,28 +223,7 @@ class Sequential(Module):
     def __init__(self, *modules) -> None:
         super().__init__()
         is_mapping = len(modules) == 1 and isinstance(modules[0], Mapping)
-        named = modules[0].items() if is_mapping else ((str(k), module) for k, module in enumerate(modules))
-        for name, module in named:
-            if not isinstance(module, Module):
-                raise TypeError(
-                    f"nn.Sequential: {name!r} is no module of iruka.nn, but {type(module).__name__};"
-                    " nn.from_torch() takes modules of torch"
-                )
-            if not name or "." in name:
-                raise ValueError(f"nn.Sequential: {name!r} cannot be the name of a module: it is empty or has a dot")
-            self._children[name] = module
+        self._set_children(modules[0].items() if is_mapping else ((str(k), each) for k, each in enumerate(modules)))
 
-    def __len__(self) -> int:
-        return len(self._children)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._children.values())
-
-    def __getitem__(self, key):
-        """The module at a place, or a Sequential of those of a slice, which have their parameters in common."""
-        names = list(self._children)
-        if isinstance(key, slice):
-            return Sequential({name: self._children[name] for name in names[key]})
-        if not -len(names) <= key < len(names):
-            raise IndexError(f"nn.Sequential: index {key} is out of range for {len(names)} modules")
-        return self._children[names[key]]
+    def _part(self, children: dict[str, Module]) -> Sequential:
+        return Sequential(children)

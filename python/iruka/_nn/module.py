@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy
@@ -12,9 +12,11 @@ from .. import _core
 from .._core import ndarray
 from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
+from . import parameters
 from .functions import DeviceFunction
 from .model import ModelReport
 from .network import Network, Report, note_new_structure
+from .parameters import as_parameter
 
 _FLOATS = ("float32", "float64")
 _PRECISIONS = ("float32", "tf32")
@@ -27,20 +29,6 @@ class Keys(NamedTuple):
     unexpected_keys: list[str]
 
 
-def as_parameter(value, dtype, device) -> ndarray:
-    """A copy that nobody writes to: networks are compiled with the weights of the first call."""
-    value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
-    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
-        array = _core.as_array(numpy.array(value, dtype), device)  # the host casts without compiling
-    else:
-        given = value if isinstance(value, ndarray) else from_dlpack(value)
-        array = given.to_device(device)
-        is_copy = given.device.name != array.device.name
-        array = array.astype(dtype, copy=not is_copy)
-    array.flags.writeable = False
-    return array
-
-
 class Parameter:
     """A parameter as an attribute. Assigning one checks its shape and copies it; elements cannot be assigned."""
 
@@ -51,14 +39,7 @@ class Parameter:
         return self if module is None else module._parameters.get(self._name)
 
     def __set__(self, module, value) -> None:
-        old = module._parameters.get(self._name)
-        kind = type(module).__name__
-        if old is None:
-            raise ValueError(f"nn.{kind}: this module has no {self._name}")
-        new = as_parameter(value, old.dtype, old.device)
-        if new.shape != old.shape:
-            raise ShapeError(f"nn.{kind}: {self._name} has shape {old.shape}, but the new one has {new.shape}")
-        module._set(self._name, new)
+        module._replace(self._name, value)
 
 
 class Module:
@@ -76,16 +57,29 @@ class Module:
     )
 
     _precision = "float32"  # of products on a GPU
+    training = False  #: networks are always evaluated
 
     def __init__(self) -> None:
         self._children: dict[str, Module] = {}
         self._parameters: dict[str, ndarray] = {}
+        self._buffers: tuple[str, ...] = ()  # names of those parameters that training does not change
         self._shared: dict[str, Any] = {}  # tensors of torch whose memory parameters use
         self._network = Network(self)
 
     def _set(self, name: str, value: ndarray) -> None:
         self._parameters[name] = value
         self._shared.pop(name, None)
+
+    def _replace(self, name: str, value) -> None:
+        old = self._parameters.get(name)
+        kind = type(self).__name__
+        if old is None:
+            raise ValueError(f"nn.{kind}: this module has no {name}")
+        value = value.data if isinstance(value, parameters.Parameter) else value
+        new = as_parameter(value, old.dtype, old.device)
+        if new.shape != old.shape:
+            raise ShapeError(f"nn.{kind}: {name} has shape {old.shape}, but the new one has {new.shape}")
+        self._set(name, new)
 
     def _share(self, name: str, tensor) -> None:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
@@ -115,19 +109,51 @@ class Module:
         """This module, its children, theirs, and so on."""
         return (module for _, module in self.named_modules())
 
-    def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
-        """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
+    def add_module(self, name: str, module: Module) -> None:
+        """The same as assigning the module to the attribute."""
+        if not isinstance(module, Module):
+            raise TypeError(f"nn.Module.add_module: {name!r} is no module of iruka.nn, but {type(module).__name__}")
+        setattr(self, name, module)
+
+    register_module = add_module
+
+    def register_buffer(self, name: str, tensor, persistent: bool = True) -> None:
+        """Adds an array that state_dict() has but parameters() has not, as a BatchNorm's running mean."""
+        setattr(self, name, tensor if isinstance(tensor, parameters.Parameter) else parameters.Parameter(tensor))
+        self._buffers = (*self._buffers, name)
+
+    def _named_arrays(self, of_buffers: bool | None) -> Iterator[tuple[str, ndarray]]:
         for prefix, module in self.named_modules():
             for name, array in module._parameters.items():
-                yield f"{prefix}.{name}" if prefix else name, array
+                if of_buffers is None or of_buffers == (name in module._buffers):
+                    yield f"{prefix}.{name}" if prefix else name, array
+
+    def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
+        """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
+        return self._named_arrays(False)
 
     def parameters(self) -> Iterator[ndarray]:
         """The arrays of all parameters."""
         return (array for _, array in self.named_parameters())
 
+    def named_buffers(self) -> Iterator[tuple[str, ndarray]]:
+        """The same of arrays that training would not change: a BatchNorm's running mean and variance."""
+        return self._named_arrays(True)
+
+    def buffers(self) -> Iterator[ndarray]:
+        """The arrays of all buffers."""
+        return (array for _, array in self.named_buffers())
+
+    def apply(self, function: Callable[[Module], Any]):
+        """Calls function(module) for every module within, then for this one, which is returned."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
+
     def state_dict(self) -> dict[str, ndarray]:
-        """Every parameter by its name: '0.weight'. The arrays cannot be written to."""
-        return dict(self.named_parameters())
+        """Every parameter and buffer by its name: '0.weight'. The arrays cannot be written to."""
+        return dict(self._named_arrays(None))
 
     def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> Keys:
         """Copies parameters from a mapping of names to arrays of NumPy, Iruka or torch, such as nn.load() gives.
@@ -153,6 +179,8 @@ class Module:
                 )
         if problems:
             where = f"nn.Module.load_state_dict: errors in the state_dict for {type(self).__name__}"
+            hint = parameters.hint(self, own, state_dict) if strict and (missing or unexpected) else ""
+            problems += [hint] * bool(hint)
             raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
         for prefix, module in self.named_modules():
             for name, array in list(module._parameters.items()):
@@ -194,12 +222,56 @@ class Module:
         """to('float64')."""
         return self.to(dtype="float64")
 
+    def cpu(self):
+        """to('cpu')."""
+        return self.to(device="cpu")
+
+    def cuda(self, device: int | None = None):
+        """to('cuda'), or to a GPU by its number."""
+        return self.to(device="cuda" if device is None else f"cuda:{device}")
+
+    def half(self):
+        """Raises TypeError: parameters are float32 or float64."""
+        raise TypeError(
+            f"nn.{type(self).__name__}.half: parameters are float32 or float64; on a GPU to(precision='tf32') is the"
+            " fast arithmetic"
+        )
+
+    bfloat16 = half
+
+    @property
+    def precision(self) -> str:
+        """That of products on a GPU, 'float32' or 'tf32'; to(precision=) changes it."""
+        return self._precision
+
     def eval(self):
         """Returns this module, which is always evaluated."""
         return self
 
+    def train(self, mode: bool = True):
+        """train(False) is eval(). Raises NotImplementedError else: networks are trained in torch."""
+        if mode:
+            raise NotImplementedError(
+                f"nn.{type(self).__name__}.train: networks are evaluated, not trained, here; train in torch and load"
+                " the weights"
+            )
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True):
+        """requires_grad_(False) returns this module. Raises NotImplementedError else: there are no gradients."""
+        if requires_grad:
+            raise NotImplementedError(f"nn.{type(self).__name__}.requires_grad_: there are no gradients here")
+        return self
+
     def __call__(self, *args, **kwargs):
-        """The network of a batch `(..., in_features)`: what forward() gives."""
+        """The network of a batch `(..., in_features)`: what forward() gives.
+
+        A forward() of one's own gets arrays of Iruka on the device of the parameters, also where the caller has those
+        of other libraries.
+        """
+        if type(self).forward is not Module._forward_of_kernels:
+            args = tuple(self._network.converted(value) for value in args)
+            kwargs = {name: self._network.converted(value) for name, value in kwargs.items()}
         return self.forward(*args, **kwargs)
 
     def forward(self, x) -> Any:
@@ -209,21 +281,31 @@ class Module:
     _forward_of_kernels = forward  # a class whose forward is another one has its own
 
     def __setattr__(self, name: str, value) -> None:
-        if not isinstance(value, Module):
-            if "_children" in vars(self):
-                self._children.pop(name, None)
-            object.__setattr__(self, name, value)
-            return
-        if "_children" not in vars(self):
-            raise AttributeError(f"nn.{type(self).__name__}: super().__init__() comes before modules are assigned")
-        vars(self).pop(name, None)
-        self._children[name] = value
-        note_new_structure()
+        is_module, is_parameter = isinstance(value, Module), isinstance(value, parameters.Parameter)
+        is_ready = "_network" in vars(self)
+        if (is_module or is_parameter) and not is_ready:
+            what = "modules" if is_module else "parameters"
+            raise AttributeError(f"nn.{type(self).__name__}: super().__init__() comes before {what} are assigned")
+        if is_ready and not isinstance(getattr(type(self), name, None), Parameter):
+            if name in self._parameters and not is_module and not is_parameter and value is not None:
+                return self._replace(name, value)
+            was_there = self._children.pop(name, None) is not None or self._parameters.pop(name, None) is not None
+            if was_there or is_module or is_parameter:
+                note_new_structure()
+            if is_module or is_parameter:
+                vars(self).pop(name, None)
+                if is_module:
+                    self._children[name] = value
+                else:
+                    self._set(name, value.data)
+                return
+        object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str):
-        children = vars(self).get("_children", {})
-        if name in children:
-            return children[name]
+        for place in ("_children", "_parameters"):
+            found = vars(self).get(place, {})
+            if name in found:
+                return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:

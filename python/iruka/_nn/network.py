@@ -6,6 +6,8 @@ import operator
 import time
 from typing import Any, NamedTuple
 
+import numpy
+
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
@@ -79,7 +81,7 @@ class Network:
             structure, modules = _structures, list(self._module.named_modules())
             kinds = [type(m) for _, m in modules if not m.role or type(m).forward is not type(m)._forward_of_kernels]
             self._own_forward = kinds[0].__name__ if kinds else ""
-            self._leaves = [pair for pair in modules if pair[1].role != "sequence"]
+            self._leaves = [pair for pair in modules if pair[1].role not in ("sequence", "container")]
             self._made = (None, {})
             self._structure = structure
         return self._leaves
@@ -150,6 +152,11 @@ class Network:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{what}: {error}") from None
 
+    def converted(self, value):
+        """An argument of a forward() of one's own: arrays of other libraries become Iruka's."""
+        is_foreign = isinstance(value, numpy.ndarray) or (hasattr(value, "__dlpack__") and hasattr(value, "shape"))
+        return self._array(value, f"nn.{type(self._module).__name__}") if is_foreign else value
+
     def call(self, x) -> ndarray:
         """Module.forward()."""
         if self.own_forward():
@@ -208,9 +215,9 @@ class Network:
         for _, leaf in self.leaves():
             if leaf.role == "graph":
                 raise ValueError(f"{what}: {type(leaf).__name__} is no function of one point's features")
-        parts = self.parts(lambda dim: dim in (-1, 0), what)
+        parts = self.parts(_is_of_a_point, what)
         if len(parts) > 1 or parts[0].axis is not None:
-            raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1 or 0")
+            raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1, 0, or 1 as of (N, C)")
         return parts[0]
 
     def only_perceptron(self, function: str) -> Any:
@@ -227,7 +234,7 @@ class Network:
             return self._model(x).report(self._for_graph(x))
         last = x.ndim - 1
         single = axis in (-1, last)
-        parts = self.parts((lambda dim: dim in (-1, last)) if single else (lambda dim: dim in (-1, 0)), "nn.Module")
+        parts = self.parts((lambda dim: dim in (-1, last)) if single else _is_of_a_point, "nn.Module.report")
         rows = []
         points = x.size // max(1, x.shape[axis]) if x.ndim else 1
         for place, part in enumerate(parts):
@@ -252,10 +259,15 @@ class Network:
         """str() of a module."""
         rows, shape, total = [("name", "layer", "output", "parameters")], "(...)", 0
         for name, leaf in self.leaves():
-            shape = f"(..., {leaf.out_features})" if leaf.role == "linear" else "" if leaf.role == "graph" else shape
             count = sum(array.size for array in leaf._parameters.values())
             total += count
-            rows.append((name, repr(leaf), shape, str(count)))
+            if leaf is self._module and (leaf._children or leaf.role == ""):
+                if leaf._parameters:
+                    rows.append((", ".join(leaf._parameters), "parameters of its own", "", str(count)))
+                continue
+            shape = _shape_behind(leaf, "" if self.own_forward() else shape)
+            layer = f"{type(leaf).__name__}({leaf.extra_repr()})"  # its own modules have rows of their own
+            rows.append((name, layer, shape, str(count)))
         rows.append(("", self._how(), "", str(total)))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
@@ -268,6 +280,7 @@ class Network:
         """The last line of a table."""
         arrays = [array for _, leaf in self.leaves() for array in leaf._parameters.values()]
         where = f", {arrays[0].dtype.name} on {arrays[0].device.name}" if arrays else ""
+        where += f", precision={self._module._precision!r}" if self._module._precision != "float32" else ""
         if self.own_forward():
             return f"by the forward() of {self.own_forward()}" + where
         if self.is_graph():
@@ -279,6 +292,25 @@ class Network:
         except (TypeError, ValueError) as error:
             return str(error)
         return ("one kernel" if is_one else "layer by layer") + where
+
+
+_OF_OTHER_CHANNELS = ("Flatten", "Unflatten", "PixelShuffle", "PixelUnshuffle", "GLU")
+
+
+def _shape_behind(leaf, before: str) -> str:
+    """The shape of a layer's output as far as the layer itself says it, for the table."""
+    if leaf.role == "linear":
+        return f"(..., {leaf.out_features})"
+    if hasattr(leaf, "out_channels"):
+        return f"(batch, {leaf.out_channels}, ...)"
+    if hasattr(leaf, "embedding_dim"):
+        return f"(..., {leaf.embedding_dim})"
+    return "" if type(leaf).__name__ in _OF_OTHER_CHANNELS or leaf.role == "" else before
+
+
+def _is_of_a_point(dim: int) -> bool:
+    """Whether a softmax along `dim` is one of a point's features: of (C,), or of (N, C) as networks learn."""
+    return dim in (-1, 0, 1)
 
 
 def _needs_points(leaf) -> bool:
