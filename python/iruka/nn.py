@@ -232,28 +232,42 @@ _files = _core._nn
 def load(source, device: Device | str | int | None = None, precision: str = "float32"):
     """Reads a file: a model of `.onnx` or `.pt2`, or the weights of `.safetensors`, `.pt` and `.pth` of torch.save().
 
-    source: a path, the file's bytes, or a file opened in binary mode, which is read to its end. The content decides
-    which format it is. A `.safetensors` file gives a dict from name to array. A file of torch gives what torch.save()
-    was given: a dict from name to array for a state_dict, else the dicts, lists, tuples, numbers and texts around it.
-    An ONNX model and a program of torch.export.save() give a Model, which is called with arrays. Arrays and models are
-    on `device`, by default the default one; arrays that shared memory in torch still do.
+    source: a path, where `~` is the home folder, the file's bytes, or a file opened in binary mode, which is read to
+    its end. The content decides which format it is. A `.safetensors` file gives a dict from name to array. A file of
+    torch gives what torch.save() was given: a dict from name to array for a state_dict, else the dicts, lists, tuples,
+    numbers and texts around it. An ONNX model and a program of torch.export.save() give a Model, which is called with
+    arrays. Arrays and models are on `device`, by default the default one; arrays that shared memory in torch still do.
 
     precision: 'float32', or 'tf32', which lets a GPU round the factors of a model's float32 products and convolutions
-    to 10 bits of mantissa. It is faster, with errors of about 1e-3, and changes nothing on a CPU.
+    to 10 bits of mantissa. It is faster, with errors of about 1e-3, and changes nothing on a CPU. Files of weights have
+    none: modules take it by to(precision=).
 
     Raises OSError for a file that cannot be read; ValueError for one that is damaged, has another format, or holds more
     than tensors, containers, numbers and texts, such as a whole module or a call of os.system, and for a model with
     operators that Iruka lacks, all of which the message names.
     """
     if isinstance(source, (str, os.PathLike)):
-        return _made(_files.load_file(os.fsencode(source), device, precision))
+        path = os.path.expanduser(source)
+        return _made(_files.load_file(os.fsencode(path), device, precision), precision)
+    name, path = "the bytes", b""
     if hasattr(source, "read"):
-        source = source.read()
+        name, path, source = _read(source)
     if isinstance(source, str):
         raise TypeError("nn.load: the file was opened in text mode; open it with mode 'rb'")
     if not isinstance(source, (bytes, bytearray, memoryview)):
         raise TypeError(f"nn.load: a source is a path, bytes or a binary file, not {type(source).__name__}")
-    return _made(_files.load_bytes(source, device, precision))
+    return _made(_files.load_bytes(source, device, precision, name, path), precision)
+
+
+def _read(file):
+    """What messages call a file, its path where there is one, and what is left to read of it."""
+    path = getattr(file, "name", None)
+    path = os.fsdecode(path) if isinstance(path, (str, bytes)) and os.path.isfile(path) else ""
+    name = f"'{path}'" if path else "the file"
+    content = file.read()
+    if isinstance(content, bytes) and not content and hasattr(file, "tell") and file.tell() > 0:
+        raise ValueError(f"nn.load: {name}: nothing is left to read: the file is at its end; file.seek(0) goes back")
+    return name, os.fsencode(path), content
 
 
 # What stands in the place of torch.nn's names that are no modules here.
@@ -294,5 +308,12 @@ def __getattr__(name: str):
     raise AttributeError(f"module 'iruka.nn' has no attribute {name!r}: {instead}")
 
 
-def _made(content):
-    return Model(content) if isinstance(content, _files.Model) else content
+def _made(content, precision: str):
+    if isinstance(content, _files.Model):
+        return Model(content)
+    if precision != "float32":
+        raise ValueError(
+            f"nn.load: a file of weights has no precision, but {precision!r} is asked for; module.to(precision=...) is"
+            " that of a network"
+        )
+    return content

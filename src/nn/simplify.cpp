@@ -364,7 +364,7 @@ void check_operators(const Graph& graph, const std::string& where) {
   if (missing.empty()) return;
   std::string list;
   for (const auto& [op, names] : missing) list += (list.empty() ? "" : "; ") + op + " (nodes " + names + ")";
-  raise_value_error(where, "ONNX model: there are no such operators: " + list);
+  raise_value_error(where, "ONNX model: Iruka has no operators " + list);
 }
 
 Graph simplified(Graph graph, const std::string& where) {

@@ -59,8 +59,8 @@ class ListOfModules(Module):
             return self._part({name: self._children[name] for name in names[key]})
         return self._children[names[self._place(key, len(names))]]
 
-    def _part(self, children: dict[str, Module]):
-        return type(self)(list(children.values()))
+    def _part(self, children: dict[str, Module]) -> ListOfModules:
+        raise NotImplementedError
 
     def __setitem__(self, key: int, module: Module) -> None:
         """Replaces the module at a place."""
@@ -83,7 +83,7 @@ class ListOfModules(Module):
 
     def extend(self, modules: Iterable[Module]):
         """Adds modules behind the last one; returns this module."""
-        added = {}
+        added: dict[str, Module] = {}
         for module in modules:
             name = str(len(self) + len(added))
             added[name] = _checked(self, name, module)
@@ -107,6 +107,9 @@ class ModuleList(ListOfModules):
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         self._set_list(list(modules))
+
+    def _part(self, children: dict[str, Module]) -> ModuleList:
+        return ModuleList(children.values())
 
     def forward(self, *args, **kwargs):
         """Raises NotImplementedError: a forward() of one's own calls the modules."""

@@ -17,6 +17,7 @@ class GraphBuilder:
     def __init__(self) -> None:
         self.nodes: list[tuple] = []
         self.arrays: dict[str, Any] = {}
+        self.layer = ""  # whose nodes are added: the names of values begin with it
 
     def array(self, value) -> str:
         """A constant: an array, or integers."""
@@ -26,7 +27,8 @@ class GraphBuilder:
 
     def nodes_of(self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes) -> list[str]:
         """The outputs of a new node; an input that is left out is ''."""
-        names = [f"v{len(self.nodes)}.{k}" for k in range(outputs)]
+        start = f"{self.layer}/" if self.layer else ""
+        names = [f"{start}v{len(self.nodes)}.{k}" for k in range(outputs)]
         self.nodes.append((operator, domain, list(inputs), names, attributes))
         return names
 
@@ -89,11 +91,12 @@ _ACTIVATIONS = {
 }
 
 
-def model_of(leaves: list, rank: int, device, precision: str) -> Model:
+def model_of(leaves: list[tuple[str, Any]], rank: int, device, precision: str) -> Model:
     """Layers one after the other, for an input of so many axes."""
     graph = GraphBuilder()
     value = "x"
-    for leaf in leaves:
+    for name, leaf in leaves:
+        graph.layer = name
         if not hasattr(leaf, "emit") and leaf.role not in ("linear", "activation", "identity"):
             raise TypeError(f"nn.Sequential: {type(leaf).__name__} is no layer of one input and one output")
         value, rank = emit(graph, leaf, value, rank)

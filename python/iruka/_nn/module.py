@@ -312,7 +312,7 @@ class Module:
         """The network of each point of an array of any shape and layout, whose features lie along `axis`.
 
         The result has the network's outputs along that axis. out: an array of the result's shape. progress(done, all)
-        is called after each part of the points.
+        is called with numbers of points after each part of them, unless there are none; what it raises ends the work.
         """
         return self._network.map(a, axis, out, progress)
 

@@ -202,7 +202,7 @@ class Network:
         device = self._device(x.device)
         key = ("graph", x.ndim, device.name, self._module._precision)
         if key not in made:
-            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, device, self._module._precision)
+            made[key] = model_of(self.leaves(), x.ndim, device, self._module._precision)
         return made[key]
 
     def map(self, a, axis: int, out, progress) -> ndarray:
@@ -231,7 +231,7 @@ class Network:
         """Module.report()."""
         x = self._array(x, "nn.Module.report")
         if self.is_graph() and not self.own_forward():
-            return self._model(x).report(self._for_graph(x))
+            return self._with_layers(self._model(x).report(self._for_graph(x)))
         last = x.ndim - 1
         single = axis in (-1, last)
         parts = self.parts((lambda dim: dim in (-1, last)) if single else _is_of_a_point, "nn.Module.report")
@@ -254,6 +254,18 @@ class Network:
             rows.append(ReportRow(part.names, how, times[0], times[1], operations / times[1] / 1e6, kernel))
             x = made
         return Report(x.device.name, x.dtype.name, points, rows)
+
+    def _with_layers(self, report: ModelReport) -> ModelReport:
+        """The report with the layers' names for the values': each step is of the layers behind those before it."""
+        names, rows, done = [name for name, _ in self.leaves()], [], -1
+        for row in report.rows:
+            layer = row.name.split("/")[0]
+            last = names.index(layer) if layer in names else done
+            first = min(done + 1, last)
+            text = names[last] if first == last else f"{names[first]} to {names[last]}"
+            rows.append(row._replace(name=text if last >= 0 else layer))
+            done = max(done, last)
+        return ModelReport(rows, report.note, "layers")
 
     def table(self) -> str:
         """str() of a module."""

@@ -19,7 +19,8 @@ const BufferHandle& ExternalFiles::at(const std::string& location) {
 
 /// Opens one folder after the other, so that a link put in between while this runs is not followed either.
 BufferHandle ExternalFiles::read(const std::string& location) const {
-  if (model_path_.empty()) refuse(location, "the model was given as bytes, so there is no folder to look in");
+  if (model_path_.empty())
+    refuse(location, "the model was given as bytes, so there is no folder to look in; give the path");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());

@@ -55,9 +55,11 @@ Input Input::from_file(const std::string& function, const std::string& path) {
   return input;
 }
 
-Input Input::from_bytes(const std::string& function, std::span<const uint8_t> bytes) {
+Input Input::from_bytes(const std::string& function, std::span<const uint8_t> bytes, const std::string& name,
+                        const std::string& path) {
   Input input;
-  input.where_ = function;
+  input.where_ = name.empty() ? function : function + ": " + name;
+  input.path_ = path;
   input.buffer_ = copied(bytes);
   return input;
 }

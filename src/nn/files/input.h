@@ -16,7 +16,9 @@ class Input {
  public:
   /// `function` is what error messages name. Raises FileError, also for what is no regular file.
   static Input from_file(const std::string& function, const std::string& path);
-  static Input from_bytes(const std::string& function, std::span<const uint8_t> bytes);
+  /// `name` is what the messages call the bytes. `path`: that of the file they are from, beside which others may lie.
+  static Input from_bytes(const std::string& function, std::span<const uint8_t> bytes, const std::string& name = "",
+                          const std::string& path = "");
 
   std::span<const uint8_t> bytes() const { return {static_cast<const uint8_t*>(buffer_->data()), buffer_->bytes()}; }
   const BufferHandle& buffer() const { return buffer_; }

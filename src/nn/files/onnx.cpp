@@ -322,6 +322,9 @@ Graph read_onnx(const Input& input) {
     Graph graph = ModelReader(input).read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     check_graph(graph, input.where());
     return graph;
+  } catch (const protozero::end_of_buffer_exception&) {
+    raise_value_error(input.where(), "damaged ONNX model: it is cut short: its " + std::to_string(bytes.size()) +
+                                         " bytes end within what they announce");
   } catch (const protozero::exception& error) {
     raise_value_error(input.where(), std::string("damaged ONNX model: ") + error.what());
   }
