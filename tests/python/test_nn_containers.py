@@ -60,6 +60,8 @@ def test_a_module_with_lists_parameters_and_buffers(rng):
     assert made.state_dict()["scale"].shape == (1,)
     made.scale = None
     assert made.scale is None and "scale" not in made.state_dict()
+    del made.shift, made.layers, made.scale
+    assert list(made.state_dict()) == heads and not hasattr(made, "shift")
 
 
 def test_parameters_have_floats():

@@ -57,12 +57,12 @@ class Module:
     )
 
     _precision = "float32"  # of products on a GPU
+    _buffers: tuple[str, ...] = ()  # names of those parameters that training does not change
     training = False  #: networks are always evaluated
 
     def __init__(self) -> None:
         self._children: dict[str, Module] = {}
         self._parameters: dict[str, ndarray] = {}
-        self._buffers: tuple[str, ...] = ()  # names of those parameters that training does not change
         self._shared: dict[str, Any] = {}  # tensors of torch whose memory parameters use
         self._network = Network(self)
 
@@ -307,6 +307,13 @@ class Module:
             if name in found:
                 return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for place in (self._children, self._parameters):
+            if name in place:
+                del place[name]
+                return note_new_structure()
+        object.__delattr__(self, name)
 
     def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:
         """The network of each point of an array of any shape and layout, whose features lie along `axis`.
