@@ -91,12 +91,12 @@ _ACTIVATIONS = {
 }
 
 
-def model_of(leaves: list[tuple[str, Any]], rank: int, device, precision: str) -> Model:
-    """Layers one after the other, for an input of so many axes."""
+def model_of(leaves: list, rank: int, device, precision: str, names: list[str] | None = None) -> Model:
+    """Layers one after the other, for an input of so many axes. names: of the layers, for those of values."""
     graph = GraphBuilder()
     value = "x"
-    for name, leaf in leaves:
-        graph.layer = name
+    for place, leaf in enumerate(leaves):
+        graph.layer = names[place] if names else ""
         if not hasattr(leaf, "emit") and leaf.role not in ("linear", "activation", "identity"):
             raise TypeError(f"nn.Sequential: {type(leaf).__name__} is no layer of one input and one output")
         value, rank = emit(graph, leaf, value, rank)

@@ -202,7 +202,9 @@ class Network:
         device = self._device(x.device)
         key = ("graph", x.ndim, device.name, self._module._precision)
         if key not in made:
-            made[key] = model_of(self.leaves(), x.ndim, device, self._module._precision)
+            names = [name for name, _ in self.leaves()]
+            leaves = [leaf for _, leaf in self.leaves()]
+            made[key] = model_of(leaves, x.ndim, device, self._module._precision, names)
         return made[key]
 
     def map(self, a, axis: int, out, progress) -> ndarray:
