@@ -26,8 +26,7 @@ std::vector<Array> arrays_of(const nn::Model& model, const nb::list& inputs) {
   for (nb::handle input : inputs) {
     if (!is_array(input.ptr()) && !is_array_like(input.ptr())) {
       const std::string name = place < model.inputs().size() ? " '" + model.inputs()[place].name + "'" : "";
-      throw TypeError("nn.Model: input" + name + " must be an array, not " + describe(input.type()) +
-                      "; numpy.asarray(x, dtype) makes one");
+      throw TypeError("nn.Model: input" + name + " must be an array, not " + describe(input.type()));
     }
     arrays.push_back(as_array(input, model.device()));
     ++place;

@@ -161,7 +161,7 @@ def test_dtypes_and_lists_say_what_to_do():
         said = message(TypeError, lambda: model(x))
         assert said.endswith("must be float32, but is float64; x.astype('float32') casts an array")
         assert model(x.astype("float32")).shape == (2, 4)
-    assert message(TypeError, lambda: model([[1.0] * 8])).endswith("; numpy.asarray(x, dtype) makes one")
+    assert "must be float32, but is float64" in message(TypeError, lambda: model([[1.0] * 8]))
 
 
 def test_methods_of_modules_that_models_have():
