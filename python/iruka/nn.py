@@ -88,9 +88,7 @@ from ._nn.layers import (
 from ._nn.model import Model, ModelReport
 from ._nn.module import Module
 from ._nn.network import Report
-from ._nn.parameters import (
-    Parameter,
-)
+from ._nn.parameters import Buffer, Parameter
 from ._nn.sequence_layers import GRU, LSTM, RNN, MultiheadAttention
 from ._nn.shape_layers import (
     AlphaDropout,
@@ -121,6 +119,7 @@ from ._nn.shape_layers import (
 )
 
 __all__ = [
+    "Buffer",
     "AlphaDropout",
     "CELU",
     "ChannelShuffle",
@@ -281,7 +280,6 @@ _INSTEAD = {
     "LSTMCell": "call nn.LSTM with sequences of length 1",
     "Bilinear": "use iruka.einsum, or load the network as ONNX",
     "UninitializedParameter": "give the shape",
-    "Buffer": "use register_buffer() of a module",
     "ParameterList": "assign each nn.Parameter to an attribute",
     "ParameterDict": "assign each nn.Parameter to an attribute",
     "SyncBatchNorm": "use nn.BatchNorm2d, which evaluates the same",

@@ -72,8 +72,36 @@ def test_parameters_have_floats():
     assert nn.Parameter(nn.Parameter(2.5)).shape == ()
     with pytest.raises(TypeError, match="parameters are real numbers, not complex128"):
         nn.Parameter(np.ones(2, complex))
+    for wrong in (None, "x"):
+        with pytest.raises(TypeError, match="expected an array or numbers, not"):
+            nn.Parameter(wrong)
     with pytest.raises(AttributeError, match=r"super\(\).__init__\(\) comes before parameters are assigned"):
         type("Early", (nn.Module,), {"__init__": lambda self: setattr(self, "w", nn.Parameter(1))})()
+
+
+def test_buffers_keep_integers():
+    """As indices of an Embedding, also after casts of the floats."""
+
+    class Places(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(5, 2)
+            self.places = nn.Buffer(np.array([4, 0]))
+            self.register_buffer("mask", np.array([True, False]))
+
+        def forward(self, x):
+            return self.table(self.places) * x
+
+    made = Places()
+    assert [name for name, _ in made.named_buffers()] == ["places", "mask"]
+    assert [name for name, _ in made.named_parameters()] == ["table.weight"]
+    rows = host(made.table.weight)[[4, 0]]
+    np.testing.assert_allclose(host(made(np.float32(2))), 2 * rows, rtol=1e-6)
+    made.double().load_state_dict({"places": [1, 1]}, strict=False)
+    assert made.places.dtype == iruka.int64 and made.mask.dtype == iruka.bool and made(1.0).dtype == iruka.float64
+    np.testing.assert_allclose(host(made(1.0)), host(made.table.weight)[[1, 1]], rtol=1e-12)
+    made.places = nn.Parameter([1.0])
+    assert [name for name, _ in made.named_buffers()] == ["mask"]
 
 
 @pytest.mark.parametrize("kind", [nn.Sequential, lambda *modules: nn.ModuleList(modules)], ids=["Sequential", "List"])

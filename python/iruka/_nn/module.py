@@ -119,8 +119,7 @@ class Module:
 
     def register_buffer(self, name: str, tensor, persistent: bool = True) -> None:
         """Adds an array that state_dict() has but parameters() has not, as a BatchNorm's running mean."""
-        setattr(self, name, tensor if isinstance(tensor, parameters.Parameter) else parameters.Parameter(tensor))
-        self._buffers = (*self._buffers, name)
+        setattr(self, name, parameters.Buffer(tensor, persistent))
 
     def _named_arrays(self, of_buffers: bool | None) -> Iterator[tuple[str, ndarray]]:
         for prefix, module in self.named_modules():
@@ -210,7 +209,8 @@ class Module:
             if device is None and dtype is None:
                 continue
             for name, array in list(module._parameters.items()):
-                changed = as_parameter(array, dtype or array.dtype, array.device if place is None else place)
+                kind = dtype if dtype is not None and array.dtype.name in _FLOATS else array.dtype
+                changed = as_parameter(array, kind, array.device if place is None else place)
                 module._set(name, changed)
         return self
 
@@ -298,6 +298,8 @@ class Module:
                     self._children[name] = value
                 else:
                     self._set(name, value.data)
+                    is_buffer = isinstance(value, parameters.Buffer)
+                    self._buffers = tuple({*self._buffers} - {name}) + (name,) * is_buffer
                 return
         object.__setattr__(self, name, value)
 

@@ -43,17 +43,18 @@ class Parameter:
     is an iruka.ndarray afterwards, which cannot be written to; another array may be assigned.
     """
 
+    kept: tuple[str, ...] = ("float64",)  # dtypes of data that stay what they are
+
     def __init__(self, data, requires_grad: bool = False) -> None:
-        if isinstance(data, Parameter):
-            data = data.data
-        if isinstance(data, _Numbers) or not hasattr(data, "dtype"):
-            dtype = "float32"
-        else:
-            dtype = "float64" if str(data.dtype).endswith("float64") else "float32"
-        if "complex" in str(getattr(data, "dtype", "")):
-            raise TypeError(f"nn.Parameter: parameters are real numbers, not {data.dtype}")
+        kind = f"nn.{type(self).__name__}"
+        data = data.data if isinstance(data, Parameter) else data
+        if data is None or isinstance(data, (str, bytes)):
+            raise TypeError(f"{kind}: expected an array or numbers, not {data!r}")
+        given = str(getattr(data, "dtype", "")).removeprefix("torch.")
+        if given.startswith("complex"):
+            raise TypeError(f"{kind}: parameters are real numbers, not {given}")
         device = data.device if isinstance(data, ndarray) else _core.default_device()
-        self.data: ndarray = as_parameter(data, dtype, device)
+        self.data: ndarray = as_parameter(data, given if given in self.kept else "float32", device)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,10 +67,27 @@ class Parameter:
         return self.data.dtype
 
     def __repr__(self) -> str:
-        return f"Parameter({self.data!r})"
+        return f"{type(self).__name__}({self.data!r})"
 
 
-_Numbers = (int, float, list, tuple)
+class Buffer(Parameter):
+    """An array that becomes a buffer of the module to whose attribute it is assigned: training would not change it.
+
+    state_dict() has it, parameters() has not. Arrays of bools and integers stay what they are, others are as those of a
+    Parameter.
+
+    >>> module = iruka.nn.Module()
+    >>> module.places = iruka.nn.Buffer(numpy.arange(3))
+    >>> list(module.named_buffers())
+    [('places', array([0, 1, 2]))]
+    """
+
+    kept = ("float64", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+
+    def __init__(self, data, persistent: bool = True) -> None:
+        super().__init__(data)
+
+
 _WRAPPERS = ("module.", "_orig_mod.", "model.", "network.", "net.")  # DataParallel, torch.compile, Lightning...
 
 
