@@ -562,7 +562,8 @@ def test_the_text_of_a_network_depends_on_shapes_alone(rng):
     other = perceptron(6, 29, 3)
     other[0].weight = rng.standard_normal((29, 6))
     other(x)
-    assert not [event for event in iruka.kernel_history() if event.kind == "compiled"]
+    compiled = [event.kernel for event in iruka.kernel_history() if event.kind == "compiled"]
+    assert "nn_6_29_3" not in compiled  # those of other tests may still be compiled in the background
 
 
 @pytest.mark.cpu_only
