@@ -33,7 +33,7 @@ ACTIVATIONS = {
     "hardswish": (nn.Hardswish, lambda x: x * np.clip(x + 3, 0, 6) / 6),
     "identity": (nn.Identity, lambda x: x),
     "dropout": (nn.Dropout, lambda x: x),
-    "softmax": (nn.Softmax, lambda x: softmax(x, -1)),
+    "softmax": (lambda: nn.Softmax(-1), lambda x: softmax(x, -1)),
 }
 FORMULAS = {}  # by the module, for reference()
 
@@ -423,13 +423,13 @@ def test_wrong_shapes_and_arguments_are_named():
         network(np.float32(3))
     with pytest.raises(IndexError, match="axis 2 is out of bounds for array of dimension 2"):
         network.map(np.zeros((3, 6), np.float32), axis=2)
-    with pytest.raises(ValueError, match="layer 1: the weight takes 12 numbers, but gets 11"):
+    with pytest.raises(ValueError, match="nn.Linear '2': expected 12 features along axis -1"):
         nn.Sequential(nn.Linear(6, 11), nn.ReLU(), nn.Linear(12, 4))(np.zeros(6))
     with pytest.raises(ValueError, match="must have 1 or 11 numbers"):
         nn.Sequential(nn.Linear(6, 11), nn.PReLU(3))(np.zeros(6))
     with pytest.raises(TypeError, match="the weight is float64, but other weights are float32"):
         nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 4, dtype="float64"))(np.zeros(6))
-    with pytest.raises(ValueError, match="features must be at least 1, but are 3 and 0"):
+    with pytest.raises(ValueError, match="nn.Linear: out_features must be at least 1, but is 0"):
         nn.Linear(3, 0)
     with pytest.raises(TypeError, match="'0' is no module of iruka.nn, but int"):
         nn.Sequential(3)

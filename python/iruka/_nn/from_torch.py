@@ -45,7 +45,9 @@ _WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     "RMSNorm": ("normalized_shape", "eps", "elementwise_affine"),
     "GroupNorm": ("num_groups", "num_channels", "eps", "affine"),
     "Embedding": ("num_embeddings", "embedding_dim"),
-    **dict.fromkeys(("RNN", "GRU", "LSTM"), _RECURRENT),
+    "RNN": (*_RECURRENT, "nonlinearity"),
+    "GRU": _RECURRENT,
+    "LSTM": (*_RECURRENT, "proj_size"),
     "MultiheadAttention": ("embed_dim", "num_heads", "batch_first"),
 }
 
@@ -56,6 +58,10 @@ def from_torch(module) -> Module:
     On a common device its parameters are torch's memory, without a copy: what torch changes in place counts from the
     next call on. float16 and bfloat16 are copied as float32. Raises TypeError that names all modules that Iruka lacks.
     """
+    if isinstance(module, Module):
+        raise TypeError(f"nn.from_torch: the module is one of iruka.nn already, nn.{type(module).__name__}")
+    if not hasattr(module, "state_dict") or not hasattr(module, "named_children"):
+        raise TypeError(f"nn.from_torch: expected a module of torch, not {type(module).__name__}")
     missing = sorted({f"{name or 'module'}: {kind}" for name, kind in _missing(module, "")})
     if missing:
         raise TypeError("nn.from_torch: there are no such modules in iruka.nn: " + ", ".join(missing))
@@ -94,7 +100,7 @@ def _made(module) -> Module:
     if kind in _WITH_PARAMETERS:
         return _made_with_parameters(module, kind)
     where = layers if hasattr(layers, kind) else graph_layers
-    return getattr(where, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
+    return getattr(where, kind)(**{name: getattr(module, name) for name in _ARGUMENTS[kind]})
 
 
 def _made_with_parameters(module, kind: str) -> Module:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 from .._core import Device, ndarray
 from ..errors import TypeError, ValueError
+from .arguments import check_progress, integer
 from .functions import DeviceFunction
 
 
@@ -14,6 +14,8 @@ def check_out(out, what: str) -> None:
     """Raises TypeError for an `out` that is no array; `what` is the method."""
     if out is not None and not isinstance(out, ndarray):
         raise TypeError(f"{what}: out must be an iruka.ndarray, not {type(out).__name__}")
+    if out is not None and out.dtype.kind in "biu":
+        raise TypeError(f"{what}: out must have a dtype of floats, as the results have, not {out.dtype.name}")
 
 
 class Tensor(NamedTuple):
@@ -101,6 +103,8 @@ class Model:
         given = dict(zip(names, args))
         for name, value in named.items():
             if name not in names:
+                if name == "out":
+                    raise TypeError("nn.Model: a call takes no `out`; map(x, axis, out=out) writes to an array")
                 raise TypeError(f"nn.Model: there is no input {name!r}; the inputs are {', '.join(names)}")
             if name in given:
                 raise TypeError(f"nn.Model: input {name!r} is given twice")
@@ -127,8 +131,10 @@ class Model:
         the input's. out: an array of the result's shape. progress(done, all) is called after each part of the points.
         numpy.apply_along_axis(model, axis, a) gives the same. Raises ValueError for other models and shapes.
         """
-        check_out(out, "nn.Model.map")
-        return self._core.map(a, operator.index(axis), out, progress)
+        what = "nn.Model.map"
+        check_out(out, what)
+        check_progress(progress, what)
+        return self._core.map(a, integer(axis, f"{what}: axis"), out, progress)
 
     def as_function(self, name: str) -> DeviceFunction:
         """The model as a function that the bodies of kernels call: `name(in, out)`.

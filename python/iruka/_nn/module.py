@@ -12,11 +12,11 @@ from .. import _core
 from .._core import ndarray
 from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
+from .arguments import FLOATS, float_dtype
 from .functions import DeviceFunction
 from .model import ModelReport
 from .network import Network, Report, note_new_structure
 
-_FLOATS = ("float32", "float64")
 _PRECISIONS = ("float32", "tf32")
 
 
@@ -41,6 +41,14 @@ def as_parameter(value, dtype, device) -> ndarray:
     return array
 
 
+def is_complex(value) -> bool:
+    """Whether an array of any library, or a list, has complex numbers."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return numpy.iscomplexobj(value)
+    return "complex" in str(dtype)
+
+
 class Parameter:
     """A parameter as an attribute. Assigning one checks its shape and copies it; elements cannot be assigned."""
 
@@ -55,6 +63,10 @@ class Parameter:
         kind = type(module).__name__
         if old is None:
             raise ValueError(f"nn.{kind}: this module has no {self._name}")
+        if isinstance(value, (str, bytes)) or value is None:
+            raise TypeError(f"nn.{kind}: {self._name} must be an array of shape {old.shape}, not {value!r}")
+        if is_complex(value):
+            raise TypeError(f"nn.{kind}: {self._name} must be real numbers, not complex ones")
         new = as_parameter(value, old.dtype, old.device)
         if new.shape != old.shape:
             raise ShapeError(f"nn.{kind}: {self._name} has shape {old.shape}, but the new one has {new.shape}")
@@ -91,7 +103,7 @@ class Module:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
         tensor = tensor.detach()
         array = from_dlpack(tensor)
-        if array.dtype.name not in _FLOATS:
+        if array.dtype.name not in FLOATS:
             array = array.astype("float32")
         self._parameters[name] = array.view()
         self._parameters[name].flags.writeable = False
@@ -151,6 +163,8 @@ class Module:
                 problems.append(
                     f"size mismatch for {name}: shape {shape} in state_dict, but {array.shape} in this module"
                 )
+            if name in state_dict and is_complex(state_dict[name]):
+                problems.append(f"dtype mismatch for {name}: complex in state_dict, but real in this module")
         if problems:
             where = f"nn.Module.load_state_dict: errors in the state_dict for {type(self).__name__}"
             raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
@@ -171,8 +185,8 @@ class Module:
                 device = each
             else:
                 dtype = each
-        if dtype is not None and numpy.dtype(dtype).name not in _FLOATS:
-            raise TypeError(f"nn.Module.to: parameters are float32 or float64, not {numpy.dtype(dtype).name}")
+        if dtype is not None:
+            dtype = float_dtype(dtype, "nn.Module.to")
         if precision is not None and precision not in _PRECISIONS:
             raise ValueError(f"nn.Module.to: precision must be 'float32' or 'tf32', not {precision!r}")
         place = None if device is None else _core.device(device) if isinstance(device, str) else device
@@ -200,6 +214,9 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         """The network of a batch `(..., in_features)`: what forward() gives."""
+        if "out" in kwargs and type(self).forward is Module.forward:
+            kind = type(self).__name__
+            raise TypeError(f"nn.{kind}: a call takes no `out`; map(x, axis, out=out) writes to an array")
         return self.forward(*args, **kwargs)
 
     def forward(self, x) -> Any:

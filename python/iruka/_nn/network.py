@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import ndarray
-from ..errors import TypeError, ValueError
-from .graphs import model_of
+from ..errors import ShapeError, TypeError, ValueError
+from .arguments import axis_of, check_progress
+from .graphs import model_of, softmax_axis
+from .messages import layer_error
 from .model import ModelReport, check_out
 
 _core_nn = _core._nn
+_COMPUTED = ("float16", "bfloat16", "float32", "float64")  # dtypes of layers without parameters
 _KINDS = {name: number for number, name in enumerate(_core_nn.activations)}
 
 
@@ -104,15 +107,19 @@ class Network:
             self._made = ((arrays, versions), made)
         return made
 
-    def parts(self, is_feature_axis, what: str) -> list[Part]:
-        """Layers that run together. is_feature_axis(dim): whether a softmax along it is one of a point's numbers."""
+    def parts(self, rank: int | None, is_feature_axis, what: str) -> list[Part]:
+        """Layers that run together, for an array of so many axes; None for single points. is_feature_axis(dim): whether
+        a softmax along it is one of a point's numbers."""
         parts: list[Part] = []
         if self.own_forward():
             raise TypeError(f"{what}: {self.own_forward()} has a forward() of its own, of which no kernel is made")
         for name, leaf in self.leaves():
-            is_apart = getattr(leaf, "kind", "") == "softmax" and not is_feature_axis(leaf.dim)
+            dim = None
+            if getattr(leaf, "kind", "") == "softmax":
+                dim = softmax_axis(leaf, rank) if rank is not None else leaf.dim or 0
+            is_apart = dim is not None and not is_feature_axis(dim)
             if not parts or is_apart or parts[-1].axis is not None:
-                parts.append(Part([leaf], leaf.dim if is_apart else None, name))
+                parts.append(Part([leaf], dim if is_apart else None, name))
             else:
                 first = parts[-1].names.split(" to ")[0]
                 parts[-1] = Part([*parts[-1].leaves, leaf], None, f"{first} to {name}")
@@ -128,6 +135,11 @@ class Network:
     def _run(self, part: Part, place: int, x: ndarray, axis: int, out, progress) -> ndarray:
         """One part along an axis."""
         precision = self._module._precision
+        if all(leaf.role == "identity" for leaf in part.leaves):
+            if out is None:
+                return x
+            out[...] = x
+            return out
         if any(leaf.role == "linear" for leaf in part.leaves):
             return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress, precision)
         dtype = "float64" if x.dtype.name == "float64" else "float32"
@@ -158,16 +170,23 @@ class Network:
             for child in self._module.children():
                 x = child(x)
             return x
-        x = self._array(x, "nn.Module")
+        x = self._array(x, f"nn.{type(self._module).__name__}")
+        try:
+            return self._called(x)
+        except (ValueError, TypeError, IndexError) as error:
+            raise layer_error(error, self.leaves(), x) from None
+
+    def _called(self, x: ndarray) -> ndarray:
         if self.is_graph():
-            return self._model(x)(self._for_graph(x))
+            x = self._for_graph(x)
+            return self._model(x)(x)
         last = x.ndim - 1
         if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
             raise ValueError(
                 f"nn.PReLU: torch's channels are axis 1 of an array of {x.ndim} axes, not its features;"
                 " map() has the slopes along the features"
             )
-        for place, part in enumerate(self.parts(lambda dim: dim in (-1, last), "nn.Module")):
+        for place, part in enumerate(self.parts(x.ndim, lambda dim: dim in (-1, last), "nn.Module")):
             axis = part.axis
             if axis is None:
                 axis = -1
@@ -182,33 +201,55 @@ class Network:
         return next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), otherwise)
 
     def _for_graph(self, x: ndarray) -> ndarray:
-        """The input in the parameters' dtype; integers stay what they are for layers that take them."""
-        takes_integers = bool(self.leaves()) and getattr(self.leaves()[0][1], "takes_integers", False)
-        if takes_integers:
+        """The input in the parameters' dtype. It keeps its own for layers that only move and select numbers, or take
+        integers, and without parameters where it is one of floats."""
+        leaves = [leaf for _, leaf in self.leaves()]
+        computing = [leaf for leaf in leaves if leaf.role != "identity" and not getattr(leaf, "keeps_dtype", False)]
+        if not computing:
             return x
-        dtypes = [a.dtype for _, leaf in self.leaves() for a in leaf._parameters.values()]
-        return x.astype(dtypes[0] if dtypes else ("float64" if x.dtype.name == "float64" else "float32"), copy=False)
+        if getattr(computing[0], "takes_integers", False):
+            if x.dtype.kind not in "iub":
+                raise TypeError(f"nn.{type(computing[0]).__name__}: expected integers, not {x.dtype.name}")
+            return x
+        if x.dtype.kind == "c":
+            raise TypeError(f"nn.{type(computing[0]).__name__}: expected real numbers, not {x.dtype.name}")
+        dtype = next((array.dtype for leaf in leaves for array in leaf._parameters.values()), None)
+        return x.astype(dtype or (x.dtype if x.dtype.name in _COMPUTED else "float32"), copy=False)
 
     def _model(self, x: ndarray):
         """The layers as a graph, with the parameters of now."""
         made = self._perceptrons()
         device = self._device(x.device)
-        key = ("graph", x.ndim, device.name, self._module._precision)
+        dtype = next((a.dtype for _, leaf in self.leaves() for a in leaf._parameters.values()), x.dtype).name
+        key = ("graph", x.ndim, dtype, device.name, self._module._precision)
         if key not in made:
-            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, device, self._module._precision)
+            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, dtype, device, self._module._precision)
         return made[key]
 
     def map(self, a, axis: int, out, progress) -> ndarray:
         """Module.map()."""
-        a = self._array(a, "nn.Module.map")
-        check_out(out, "nn.Module.map")
-        return self._run(self._single("nn.Module.map"), 0, a, operator.index(axis), out, progress)
+        what = "nn.Module.map"
+        a = self._array(a, what)
+        check_out(out, what)
+        check_progress(progress, what)
+        part = self._single(what)
+        if a.ndim == 0:
+            raise ShapeError(f"{what}: the array has no axis of features")
+        axis = axis_of(axis, a.ndim, what)
+        linear = next(((name, leaf) for name, leaf in self.leaves() if leaf.role == "linear"), None)
+        if linear and a.shape[axis] != linear[1].in_features:
+            label = "nn.Linear" + (f" {linear[0]!r}" if linear[0] else "")
+            raise ShapeError(
+                f"{what}: {label} expects {linear[1].in_features} features along axis {axis}, but the array has shape"
+                f" {a.shape}"
+            )
+        return self._run(part, 0, a, axis, out, progress)
 
     def _single(self, what: str) -> Part:
         for _, leaf in self.leaves():
             if leaf.role == "graph":
                 raise ValueError(f"{what}: {type(leaf).__name__} is no function of one point's features")
-        parts = self.parts(lambda dim: dim in (-1, 0), what)
+        parts = self.parts(None, lambda dim: dim in (-1, 0), what)
         if len(parts) > 1 or parts[0].axis is not None:
             raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1 or 0")
         return parts[0]
@@ -222,12 +263,17 @@ class Network:
 
     def report(self, x, axis: int) -> Report | ModelReport:
         """Module.report()."""
-        x = self._array(x, "nn.Module.report")
+        what = "nn.Module.report"
+        x = self._array(x, what)
         if self.is_graph() and not self.own_forward():
-            return self._model(x).report(self._for_graph(x))
+            x = self._for_graph(x)
+            return self._model(x).report(x)
         last = x.ndim - 1
-        single = axis in (-1, last)
-        parts = self.parts((lambda dim: dim in (-1, last)) if single else (lambda dim: dim in (-1, 0)), "nn.Module")
+        axis = axis_of(axis, x.ndim, what) if x.ndim else -1
+        if axis in (-1, last):
+            parts = self.parts(x.ndim, lambda dim: dim in (-1, last), what)
+        else:
+            parts = self.parts(None, lambda dim: dim in (-1, 0), what)
         rows = []
         points = x.size // max(1, x.shape[axis]) if x.ndim else 1
         for place, part in enumerate(parts):
@@ -252,6 +298,8 @@ class Network:
         """str() of a module."""
         rows, shape, total = [("name", "layer", "output", "parameters")], "(...)", 0
         for name, leaf in self.leaves():
+            if leaf._children:  # a module with a forward() of its own, whose layers have rows
+                continue
             shape = f"(..., {leaf.out_features})" if leaf.role == "linear" else "" if leaf.role == "graph" else shape
             count = sum(array.size for array in leaf._parameters.values())
             total += count
