@@ -159,8 +159,10 @@ def test_prelu_with_a_slope_for_each_channel(rng):
         check(network(x), reference(network, x))
     wide = nn.Sequential(nn.Linear(5, 300), nn.Linear(300, 5), prelu)
     check(wide(x), reference(wide, x))
-    with pytest.raises(ValueError, match="torch's channels are axis 1 of an array of 3 axes"):
+    with pytest.raises(ValueError, match=r"expected 5 channels along axis 1, but the input has shape \(1, 9, 5\)"):
         prelu(x[None])
+    with pytest.raises(ValueError, match="torch's channels are axis 1 of an array of 3 axes"):
+        nn.PReLU(9)(x[None])
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "int64", "uint8", "uint16", "float16", BFLOAT16, "float64"])

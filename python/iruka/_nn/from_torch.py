@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import TypeError
+from ..errors import TypeError, ValueError
 from . import graph_layers, layers, sequence_layers
 from .module import Module
 
@@ -48,7 +48,7 @@ _WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     "RNN": (*_RECURRENT, "nonlinearity"),
     "GRU": _RECURRENT,
     "LSTM": (*_RECURRENT, "proj_size"),
-    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first"),
+    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first", "kdim", "vdim", "add_zero_attn"),
 }
 
 
@@ -108,6 +108,9 @@ def _made_with_parameters(module, kind: str) -> Module:
     tensors = module.state_dict()
     with graph_layers.replaced_parameters():
         made = getattr(where, kind)(**{name: getattr(module, name) for name in _WITH_PARAMETERS[kind]})
+    unknown = [name for name in tensors if name not in made._parameters and name != "num_batches_tracked"]
+    if unknown:
+        raise ValueError(f"nn.from_torch: {kind} has parameters that nn.{kind} lacks: {', '.join(unknown)}")
     for name in list(made._parameters):
         if name in tensors:
             made._share(name, tensors[name])

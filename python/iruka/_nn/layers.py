@@ -39,6 +39,13 @@ class Linear(Module):
         if bias:
             self._set("bias", as_parameter(numpy.random.uniform(-bound, bound, out_features), dtype, place))
 
+    def problem(self, x) -> str:
+        """What keeps the layer from taking an input, in words."""
+        is_wrong = x.ndim > 0 and x.shape[-1] != self.in_features
+        return (
+            f"expected {self.in_features} features along axis -1, but the array has shape {x.shape}" if is_wrong else ""
+        )
+
     def extra_repr(self) -> str:
         has_bias = "bias" in self._parameters
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
@@ -159,6 +166,15 @@ class PReLU(Activation):
         init, dtype = number(init, "nn.PReLU: init"), float_dtype(dtype, "nn.PReLU")
         place = _core.default_device() if device is None else device
         self._set("weight", as_parameter([init] * self.num_parameters, dtype, place))
+
+    def problem(self, x) -> str:
+        """What keeps the layer from taking an input, in words."""
+        is_wrong = self.num_parameters > 1 and x.ndim > 1 and x.shape[1] != self.num_parameters
+        return (
+            f"expected {self.num_parameters} channels along axis 1, but the input has shape {x.shape}"
+            if is_wrong
+            else ""
+        )
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"

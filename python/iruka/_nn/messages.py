@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -9,13 +10,19 @@ from ..errors import AxisError, Error, IndexError, ShapeError, TypeError, ValueE
 
 # What errors of the core name: the node of a graph, or a layer of a perceptron.
 _OF_CORE = re.compile(r"^nn\.(Model: node '[^']*' \([^)]*\)|Perceptron(: layer \d+)?): ")
+_OF_PERCEPTRON = re.compile(r"^nn\.Perceptron(\.\w+)?: ")
 _CLASSES = (ShapeError, ValueError, TypeError, IndexError)
 
 
-def layer_error(error: Exception, leaves: list[tuple[str, Any]], x) -> Exception:
+def _axis_error(error: AxisError, what: str) -> AxisError:
+    return AxisError(error.axis, error.ndim, what)  # type: ignore[arg-type]  # None in NumPy's class alone
+
+
+def layer_error(error: Exception, leaves: list[tuple[str, Any]], x, run) -> Exception:
     """The error of a call as that of the layer which does not take what it gets, with the shape that it gets.
 
-    The layers run one after the other until one raises an error. Where all of them run, it is the error as it is.
+    run(leaf, x) runs the layers one after the other until one raises an error. Where none does, it is the error as it
+    is.
     """
     kind: type[Error] = next((kind for kind in _CLASSES if isinstance(error, kind)), Error)
     if kind is Error:
@@ -26,12 +33,12 @@ def layer_error(error: Exception, leaves: list[tuple[str, Any]], x) -> Exception
         given = x
         if not is_alone:
             try:
-                x = leaf._network._called(x)
+                x = run(leaf, x)
                 continue
             except (ValueError, TypeError, IndexError) as own:
                 error = own
         if isinstance(error, AxisError):
-            return AxisError(error.axis, error.ndim, label)
+            return _axis_error(error, label)
         words = _OF_CORE.sub("", str(error)).removeprefix(f"nn.{type(leaf).__name__}: ")
         kind = next((kind for kind in _CLASSES if isinstance(error, kind)), kind)
         if kind is not TypeError and (problem := getattr(leaf, "problem", lambda x: "")(given)):
@@ -39,3 +46,19 @@ def layer_error(error: Exception, leaves: list[tuple[str, Any]], x) -> Exception
         is_known = kind is TypeError or str(given.shape) in words
         return kind(f"{label}: {words}" + ("" if is_known else f" (the input has shape {given.shape})"))
     return error
+
+
+@contextlib.contextmanager
+def in_the_name_of(what: str):
+    """Errors of perceptrons within name the function that the user called."""
+    try:
+        yield
+    except AxisError as error:
+        if str(error).startswith("nn."):
+            raise
+        raise _axis_error(error, what) from None
+    except (ValueError, TypeError) as error:
+        text, count = _OF_PERCEPTRON.subn(f"{what}: ", str(error))
+        if count:
+            raise type(error)(text) from None
+        raise

@@ -8,6 +8,7 @@ from .._core import Device, ndarray
 from ..errors import TypeError, ValueError
 from .arguments import check_progress, integer
 from .functions import DeviceFunction
+from .messages import in_the_name_of
 
 
 def check_out(out, what: str) -> None:
@@ -134,7 +135,9 @@ class Model:
         what = "nn.Model.map"
         check_out(out, what)
         check_progress(progress, what)
-        return self._core.map(a, integer(axis, f"{what}: axis"), out, progress)
+        axis = integer(axis, f"{what}: axis")
+        with in_the_name_of(what):
+            return self._core.map(a, axis, out, progress)
 
     def as_function(self, name: str) -> DeviceFunction:
         """The model as a function that the bodies of kernels call: `name(in, out)`.
@@ -148,7 +151,8 @@ class Model:
                 "nn.Model.as_function: the model is no multilayer perceptron of at most 16 layers of 256 numbers, with"
                 " an input of shape (batch, features) for any batch and activations that nn.Sequential has"
             )
-        return DeviceFunction(name, network)
+        with in_the_name_of("nn.Model.as_function"):
+            return DeviceFunction(name, network)
 
     def report(self, *args, **named) -> ModelReport:
         """Runs the model twice and tells what each node did, where and for how long."""

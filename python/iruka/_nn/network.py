@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 import time
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from .._core import ndarray
 from ..errors import ShapeError, TypeError, ValueError
 from .arguments import axis_of, check_progress
 from .graphs import model_of, softmax_axis
-from .messages import layer_error
+from .messages import in_the_name_of, layer_error
 from .model import ModelReport, check_out
 
 _core_nn = _core._nn
@@ -159,8 +160,11 @@ class Network:
         device = next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), None)
         try:
             return _core.as_array(x, device)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{what}: {error}") from None
+        except (builtins.TypeError, builtins.ValueError) as error:
+            kind = TypeError if isinstance(error, builtins.TypeError) else ValueError
+            if isinstance(x, tuple) and any(isinstance(each, ndarray) for each in x):
+                raise TypeError(f"{what}: expected an array, not a tuple of {len(x)}") from None
+            raise kind(f"{what}: {str(error).removeprefix('asarray: ')}") from None
 
     def call(self, x) -> ndarray:
         """Module.forward()."""
@@ -174,7 +178,15 @@ class Network:
         try:
             return self._called(x)
         except (ValueError, TypeError, IndexError) as error:
-            raise layer_error(error, self.leaves(), x) from None
+            with in_the_name_of(f"nn.{type(self._module).__name__}"):
+                raise layer_error(error, self.leaves(), x, self._alone) from None
+
+    def _alone(self, leaf, x: ndarray) -> Any:
+        """What a layer makes of its input in this network."""
+        if not self.is_graph() or leaf.role == "identity":
+            return leaf._network._called(x)
+        x = leaf._network._for_graph(x)
+        return model_of([leaf], x.ndim, x.dtype.name, self._device(x.device), self._module._precision)(x)
 
     def _called(self, x: ndarray) -> ndarray:
         if self.is_graph():
@@ -243,7 +255,8 @@ class Network:
                 f"{what}: {label} expects {linear[1].in_features} features along axis {axis}, but the array has shape"
                 f" {a.shape}"
             )
-        return self._run(part, 0, a, axis, out, progress)
+        with in_the_name_of(what):
+            return self._run(part, 0, a, axis, out, progress)
 
     def _single(self, what: str) -> Part:
         for _, leaf in self.leaves():
@@ -263,7 +276,10 @@ class Network:
 
     def report(self, x, axis: int) -> Report | ModelReport:
         """Module.report()."""
-        what = "nn.Module.report"
+        with in_the_name_of("nn.Module.report"):
+            return self._reported(x, axis, "nn.Module.report")
+
+    def _reported(self, x, axis: int, what: str) -> Report | ModelReport:
         x = self._array(x, what)
         if self.is_graph() and not self.own_forward():
             x = self._for_graph(x)
