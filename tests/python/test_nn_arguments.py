@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import iruka
-from fake_torch import torch_like
+from fake_torch import Tensor, torch_like
 from iruka import errors, nn
 
 IMAGE = np.linspace(0, 1, 256, dtype=np.float32).reshape(1, 4, 8, 8)
@@ -263,7 +263,58 @@ def test_reprs_have_the_arguments_that_are_no_defaults(module, text):
     assert repr(module) == text
 
 
+@pytest.mark.cpu_only
 def test_from_torch_gives_arguments_by_name():
     pool = torch_like("MaxPool2d", kernel_size=2, stride=2, padding=0, dilation=1, return_indices=False, ceil_mode=True)
     assert nn.from_torch(pool).ceil_mode and nn.from_torch(pool)(IMAGE[..., :7, :7]).shape == (1, 4, 4, 4)
     assert nn.from_torch(torch_like("Softmax", dim=None)).dim is None
+
+
+@pytest.mark.parametrize(
+    "module, x, error, words",
+    [
+        (
+            nn.Sequential(nn.Conv2d(4, 2, 1), nn.PReLU(2), nn.Dropout(), nn.Flatten(), nn.Linear(3, 2)),
+            IMAGE,
+            errors.ShapeError,
+            "nn.Linear '4': expected 3 features along axis -1, but the array has shape (1, 128)",
+        ),
+        (
+            nn.Sequential(nn.Conv2d(4, 2, 1), nn.PReLU(3)),
+            IMAGE,
+            errors.ShapeError,
+            "nn.PReLU '1': expected 3 channels along axis 1, but the input has shape (1, 2, 8, 8)",
+        ),
+        (nn.Sequential(nn.LSTM(3, 4), nn.Flatten()), np.ones((5, 1, 3)), errors.TypeError, "not a tuple of 2"),
+        (nn.Linear(2, 3), "abc", errors.TypeError, "nn.Linear: expected an array, not"),
+        (nn.Conv2d(4, 2, 3), None, errors.TypeError, "nn.Conv2d: expected an array, not"),
+    ],
+)
+def test_errors_in_the_midst_of_a_network(module, x, error, words):
+    refused(lambda: module(x), error, words)
+
+
+def test_no_error_names_what_the_user_did_not_call():
+    mixed = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3, dtype="float64"))
+    assert str(refused(lambda: mixed(ROWS), errors.TypeError, "float64")).startswith("nn.Sequential: ")
+    assert str(refused(lambda: mixed.map(ROWS), errors.TypeError, "float64")).startswith("nn.Module.map: ")
+    m = nn.Linear(2, 3)
+    wrong = iruka.zeros((2, 3), "float32")
+    assert str(refused(lambda: m.map(ROWS, out=wrong), errors.ShapeError, "out has")).startswith("nn.Module.map: ")
+    assert str(refused(lambda: m.as_function("a b"), ValueError, "no name")).startswith("nn.Module.as_function: ")
+    assert str(refused(lambda: m.report(ROWS.T), ValueError, "expected 2")).startswith("nn.Module.report: ")
+    refused(lambda: m.report(ROWS, 5), errors.AxisError, "nn.Module.report: axis 5 is out of bounds")
+
+
+@pytest.mark.cpu_only
+def test_attention_of_torch_with_more_parameters_is_refused():
+    more = {"embed_dim": 4, "num_heads": 2, "batch_first": False, "kdim": 4, "vdim": 4, "add_zero_attn": False}
+    shapes = {"in_proj_weight": (12, 4), "in_proj_bias": (12,), "out_proj.weight": (4, 4), "out_proj.bias": (4,)}
+    tensors = {name: Tensor(np.ones(shape, np.float32)) for name, shape in shapes.items()}
+    assert nn.from_torch(torch_like("MultiheadAttention", tensors=tensors, **more)).embed_dim == 4
+    tensors["bias_k"] = Tensor(np.ones((1, 1, 4), np.float32))
+    refused(
+        lambda: nn.from_torch(torch_like("MultiheadAttention", tensors=tensors, **more)),
+        ValueError,
+        "nn.from_torch: MultiheadAttention has parameters that nn.MultiheadAttention lacks: bias_k",
+    )

@@ -618,6 +618,9 @@ kernel = model.double().as_function("net").kernel(
     "float64 x", "float64 y", "double in[8] = {x}, out[5]; net(in, out); y = out[0];", "calls")
 assert kernel(iruka.ones(3)).device.name == "cuda:0"
 assert kernel(iruka.ones(3).to_device("cpu")).device.name == "cpu"
+short = lambda: model.as_function("net").kernel(
+    "float64 x", "float64 y", "double in[7] = {x}, out[5]; net(in, out); y = out[0];", "too_short")(iruka.ones(3))
+raises(RuntimeError, short, "takes an array of 8 numbers, and one of 5 for its results")
 names = [event.kernel for event in iruka.kernel_history() if event.kind == "compiled" and event.device == "cuda:0"]
 assert names.count("nn_8_32_5") == 2 and names.count("calls") == 1, names
 """)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from typing import Any
 
@@ -48,17 +47,9 @@ def layer_error(error: Exception, leaves: list[tuple[str, Any]], x, run) -> Exce
     return error
 
 
-@contextlib.contextmanager
-def in_the_name_of(what: str):
-    """Errors of perceptrons within name the function that the user called."""
-    try:
-        yield
-    except AxisError as error:
-        if str(error).startswith("nn."):
-            raise
-        raise _axis_error(error, what) from None
-    except (ValueError, TypeError) as error:
-        text, count = _OF_PERCEPTRON.subn(f"{what}: ", str(error))
-        if count:
-            raise type(error)(text) from None
-        raise
+def renamed(error: Exception, what: str) -> Exception:
+    """The error of a perceptron as that of the function which the user called; any other as it is."""
+    if isinstance(error, AxisError):
+        return error if str(error).startswith("nn.") else _axis_error(error, what)
+    text, count = _OF_PERCEPTRON.subn(f"{what}: ", str(error))
+    return type(error)(text) if count else error

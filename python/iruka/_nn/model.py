@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._core import Device, ndarray
-from ..errors import TypeError, ValueError
+from ..errors import IndexError, TypeError, ValueError
 from .arguments import check_progress, integer
 from .functions import DeviceFunction
-from .messages import in_the_name_of
+from .messages import renamed
 
 
 def check_out(out, what: str) -> None:
@@ -136,8 +136,10 @@ class Model:
         check_out(out, what)
         check_progress(progress, what)
         axis = integer(axis, f"{what}: axis")
-        with in_the_name_of(what):
+        try:
             return self._core.map(a, axis, out, progress)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
 
     def as_function(self, name: str) -> DeviceFunction:
         """The model as a function that the bodies of kernels call: `name(in, out)`.
@@ -151,8 +153,10 @@ class Model:
                 "nn.Model.as_function: the model is no multilayer perceptron of at most 16 layers of 256 numbers, with"
                 " an input of shape (batch, features) for any batch and activations that nn.Sequential has"
             )
-        with in_the_name_of("nn.Model.as_function"):
+        try:
             return DeviceFunction(name, network)
+        except ValueError as error:
+            raise renamed(error, "nn.Model.as_function") from None
 
     def report(self, *args, **named) -> ModelReport:
         """Runs the model twice and tells what each node did, where and for how long."""

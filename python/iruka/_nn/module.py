@@ -14,7 +14,7 @@ from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
 from .arguments import FLOATS, float_dtype
 from .functions import DeviceFunction
-from .messages import in_the_name_of
+from .messages import renamed
 from .model import ModelReport
 from .network import Network, Report, note_new_structure
 
@@ -258,8 +258,10 @@ class Module:
 
     def as_function(self, name: str) -> DeviceFunction:
         """The network, with its weights of now, as a function that the bodies of kernels call: `name(in, out)`."""
-        with in_the_name_of("nn.Module.as_function"):
+        try:
             return DeviceFunction(name, self._network.only_perceptron("as_function"))
+        except ValueError as error:
+            raise renamed(error, "nn.Module.as_function") from None
 
     def extra_repr(self) -> str:
         """The arguments that made this module, for repr()."""

@@ -7,16 +7,17 @@ import operator
 import time
 from typing import Any, NamedTuple
 
+import numpy
+
 from .. import _core
 from .._core import ndarray
-from ..errors import ShapeError, TypeError, ValueError
+from ..errors import IndexError, ShapeError, TypeError, ValueError
 from .arguments import axis_of, check_progress
 from .graphs import model_of, softmax_axis
-from .messages import in_the_name_of, layer_error
+from .messages import layer_error, renamed
 from .model import ModelReport, check_out
 
 _core_nn = _core._nn
-_COMPUTED = ("float16", "bfloat16", "float32", "float64")  # dtypes of layers without parameters
 _KINDS = {name: number for number, name in enumerate(_core_nn.activations)}
 
 
@@ -48,6 +49,28 @@ class Report:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+class GraphInput(NamedTuple):
+    """What a graph of layers takes."""
+
+    name: str  #: of the first layer that computes; '' where all of them only move and select numbers, of any dtype
+    kinds: str  #: those of the dtypes that it takes
+    dtype: Any  #: of the parameters; None without any
+    device: Any  #: the same
+
+    def converted(self, x: ndarray) -> ndarray:
+        """Integers stay what they are for layers that take them; floats do where there are no parameters."""
+        if not self.name:
+            return x
+        kind = x.dtype.kind
+        if kind not in self.kinds:
+            wanted = "integers" if self.kinds == "iub" else "real numbers"
+            raise TypeError(f"{self.name}: expected {wanted}, not {x.dtype.name}")
+        if self.kinds == "iub":
+            return x
+        dtype = self.dtype or (x.dtype if kind in "fV" else numpy.dtype("float32"))
+        return x if x.dtype == dtype else x.astype(dtype)
 
 
 class Part(NamedTuple):
@@ -136,13 +159,13 @@ class Network:
     def _run(self, part: Part, place: int, x: ndarray, axis: int, out, progress) -> ndarray:
         """One part along an axis."""
         precision = self._module._precision
+        if any(leaf.role == "linear" for leaf in part.leaves):
+            return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress, precision)
         if all(leaf.role == "identity" for leaf in part.leaves):
             if out is None:
                 return x
             out[...] = x
             return out
-        if any(leaf.role == "linear" for leaf in part.leaves):
-            return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress, precision)
         dtype = "float64" if x.dtype.name == "float64" else "float32"
         if any(_needs_points(leaf) for leaf in part.leaves) and x.ndim > 0:
             network = self._perceptron(part, place, x.shape[axis], dtype, x.device)
@@ -178,20 +201,21 @@ class Network:
         try:
             return self._called(x)
         except (ValueError, TypeError, IndexError) as error:
-            with in_the_name_of(f"nn.{type(self._module).__name__}"):
-                raise layer_error(error, self.leaves(), x, self._alone) from None
+            of_layer = layer_error(error, self.leaves(), x, self._alone)
+            raise renamed(of_layer, f"nn.{type(self._module).__name__}") from None
 
     def _alone(self, leaf, x: ndarray) -> Any:
         """What a layer makes of its input in this network."""
         if not self.is_graph() or leaf.role == "identity":
             return leaf._network._called(x)
-        x = leaf._network._for_graph(x)
-        return model_of([leaf], x.ndim, x.dtype.name, self._device(x.device), self._module._precision)(x)
+        x = leaf._network._graph_input().converted(x)
+        device = self._graph_input().device or x.device
+        return model_of([leaf], x.ndim, x.dtype.name, device, self._module._precision)(x)
 
     def _called(self, x: ndarray) -> ndarray:
         if self.is_graph():
-            x = self._for_graph(x)
-            return self._model(x)(x)
+            model, x = self._graph(x)
+            return model(x)
         last = x.ndim - 1
         if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
             raise ValueError(
@@ -209,34 +233,32 @@ class Network:
         """Whether some layer is an operator of a graph, so that all of them are."""
         return any(leaf.role == "graph" for _, leaf in self.leaves())
 
-    def _device(self, otherwise):
-        return next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), otherwise)
-
-    def _for_graph(self, x: ndarray) -> ndarray:
-        """The input in the parameters' dtype. It keeps its own for layers that only move and select numbers, or take
-        integers, and without parameters where it is one of floats."""
+    def _graph_input(self) -> GraphInput:
+        """What the graph of the layers, with the parameters of now, does with its input."""
         leaves = [leaf for _, leaf in self.leaves()]
-        computing = [leaf for leaf in leaves if leaf.role != "identity" and not getattr(leaf, "keeps_dtype", False)]
-        if not computing:
-            return x
-        if getattr(computing[0], "takes_integers", False):
-            if x.dtype.kind not in "iub":
-                raise TypeError(f"nn.{type(computing[0]).__name__}: expected integers, not {x.dtype.name}")
-            return x
-        if x.dtype.kind == "c":
-            raise TypeError(f"nn.{type(computing[0]).__name__}: expected real numbers, not {x.dtype.name}")
-        dtype = next((array.dtype for leaf in leaves for array in leaf._parameters.values()), None)
-        return x.astype(dtype or (x.dtype if x.dtype.name in _COMPUTED else "float32"), copy=False)
+        arrays = [array for leaf in leaves for array in leaf._parameters.values()]
+        dtype, device = (arrays[0].dtype, arrays[0].device) if arrays else (None, None)
+        for leaf in leaves:
+            if leaf.role == "identity" or getattr(leaf, "keeps_dtype", False):
+                continue
+            kinds = "iub" if getattr(leaf, "takes_integers", False) else "iubfV"
+            return GraphInput(f"nn.{type(leaf).__name__}", kinds, dtype, device)
+        return GraphInput("", "", None, device)
 
-    def _model(self, x: ndarray):
-        """The layers as a graph, with the parameters of now."""
+    def _graph(self, x: ndarray) -> tuple[Any, ndarray]:
+        """The layers as a model, with the parameters of now, and its input."""
         made = self._perceptrons()
-        device = self._device(x.device)
-        dtype = next((a.dtype for _, leaf in self.leaves() for a in leaf._parameters.values()), x.dtype).name
-        key = ("graph", x.ndim, dtype, device.name, self._module._precision)
-        if key not in made:
-            made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, dtype, device, self._module._precision)
-        return made[key]
+        rule = made.get("input")
+        if rule is None:
+            rule = made["input"] = self._graph_input()
+        x = rule.converted(x)
+        device, precision = rule.device or x.device, self._module._precision
+        key = (x.ndim, x.dtype, device.name, precision)
+        model = made.get(key)
+        if model is None:
+            dtype = (rule.dtype or x.dtype).name
+            model = made[key] = model_of([leaf for _, leaf in self.leaves()], x.ndim, dtype, device, precision)
+        return model, x
 
     def map(self, a, axis: int, out, progress) -> ndarray:
         """Module.map()."""
@@ -255,8 +277,10 @@ class Network:
                 f"{what}: {label} expects {linear[1].in_features} features along axis {axis}, but the array has shape"
                 f" {a.shape}"
             )
-        with in_the_name_of(what):
+        try:
             return self._run(part, 0, a, axis, out, progress)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
 
     def _single(self, what: str) -> Part:
         for _, leaf in self.leaves():
@@ -276,14 +300,17 @@ class Network:
 
     def report(self, x, axis: int) -> Report | ModelReport:
         """Module.report()."""
-        with in_the_name_of("nn.Module.report"):
-            return self._reported(x, axis, "nn.Module.report")
+        what = "nn.Module.report"
+        try:
+            return self._reported(x, axis, what)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
 
     def _reported(self, x, axis: int, what: str) -> Report | ModelReport:
         x = self._array(x, what)
         if self.is_graph() and not self.own_forward():
-            x = self._for_graph(x)
-            return self._model(x).report(x)
+            model, x = self._graph(x)
+            return model.report(x)
         last = x.ndim - 1
         axis = axis_of(axis, x.ndim, what) if x.ndim else -1
         if axis in (-1, last):
