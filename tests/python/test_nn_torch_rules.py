@@ -60,6 +60,18 @@ def test_layers_that_move_numbers_keep_their_dtype(name, dtype):
     np.testing.assert_array_equal(iruka.asnumpy(got), want(x))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint16", "float16"])
+def test_max_pooling_with_margins_of_every_dtype(dtype, rng):
+    x = rng.integers(-100, 100, (2, 3, 7, 6)).astype(dtype)
+    x = x - 2**50 if dtype == "int64" else x
+    least = -np.inf if dtype == "float16" else np.iinfo(dtype).min
+    wide = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=least)
+    want = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), axis=(2, 3))[:, :, ::2, ::2].max((-1, -2))
+    got = iruka.asnumpy(nn.MaxPool2d(3, 2, 1)(x))
+    assert got.dtype == x.dtype
+    np.testing.assert_array_equal(got, want)
+
+
 def test_what_is_moved_into_an_embedding_stays_integers():
     made = nn.Sequential(nn.Flatten(), nn.Identity(), nn.Embedding(300, 4))
     weight = iruka.asnumpy(made[2].weight)

@@ -15,8 +15,6 @@ def check_out(out, what: str) -> None:
     """Raises TypeError for an `out` that is no array; `what` is the method."""
     if out is not None and not isinstance(out, ndarray):
         raise TypeError(f"{what}: out must be an iruka.ndarray, not {type(out).__name__}")
-    if out is not None and out.dtype.kind in "biu":
-        raise TypeError(f"{what}: out must have a dtype of floats, as the results have, not {out.dtype.name}")
 
 
 class Tensor(NamedTuple):

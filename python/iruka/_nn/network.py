@@ -266,6 +266,8 @@ class Network:
         a = self._array(a, what)
         check_out(out, what)
         check_progress(progress, what)
+        if out is not None and out.dtype.kind in "biu":
+            raise TypeError(f"{what}: out must have a dtype of floats, as the results have, not {out.dtype.name}")
         part = self._single(what)
         if a.ndim == 0:
             raise ShapeError(f"{what}: the array has no axis of features")
