@@ -200,3 +200,16 @@ def test_missing_names_say_what_to_use(name, words):
         getattr(nn, name)
     assert words in str(error.value)
     assert not hasattr(nn, name)
+
+
+def test_numbers_that_only_move_keep_their_dtype():
+    x = np.arange(2**40, 2**40 + 96).reshape(1, 4, 4, 6)
+    for made in (
+        nn.ZeroPad2d(1),
+        nn.CircularPad2d(1),
+        nn.Unflatten(1, (2, 2)),
+        nn.PixelUnshuffle(2),
+        nn.ChannelShuffle(2),
+    ):
+        got = made(x)
+        assert got.dtype == iruka.int64 and int(got.max()) == 2**40 + 95

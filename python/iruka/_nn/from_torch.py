@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import TypeError
+from ..errors import TypeError, ValueError
 from . import activation_layers, graph_layers, layers, sequence_layers, shape_layers
 from .module import Module
 
@@ -57,8 +57,10 @@ _WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     "RMSNorm": ("normalized_shape", "eps", "elementwise_affine"),
     "GroupNorm": ("num_groups", "num_channels", "eps", "affine"),
     "Embedding": ("num_embeddings", "embedding_dim"),
-    **dict.fromkeys(("RNN", "GRU", "LSTM"), _RECURRENT),
-    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first"),
+    "RNN": (*_RECURRENT, "nonlinearity"),
+    "GRU": _RECURRENT,
+    "LSTM": (*_RECURRENT, "proj_size"),
+    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first", "kdim", "vdim", "add_zero_attn"),
 }
 
 
@@ -68,6 +70,10 @@ def from_torch(module) -> Module:
     On a common device its parameters are torch's memory, without a copy: what torch changes in place counts from the
     next call on. float16 and bfloat16 are copied as float32. Raises TypeError that names all modules that Iruka lacks.
     """
+    if isinstance(module, Module):
+        raise TypeError(f"nn.from_torch: the module is one of iruka.nn already, nn.{type(module).__name__}")
+    if not hasattr(module, "state_dict") or not hasattr(module, "named_children"):
+        raise TypeError(f"nn.from_torch: expected a module of torch, not {type(module).__name__}")
     missing = sorted({f"{name or 'module'}: {kind}" for name, kind in _missing(module, "")})
     if missing:
         raise TypeError("nn.from_torch: there are no such modules in iruka.nn: " + ", ".join(missing))
@@ -107,7 +113,7 @@ def _made(module) -> Module:
         return _made_with_parameters(module, kind)
     places = (layers, graph_layers, activation_layers, shape_layers)
     where = next(place for place in places if hasattr(place, kind))
-    return getattr(where, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
+    return getattr(where, kind)(**{name: getattr(module, name) for name in _ARGUMENTS[kind]})
 
 
 def _made_with_parameters(module, kind: str) -> Module:
@@ -115,6 +121,9 @@ def _made_with_parameters(module, kind: str) -> Module:
     tensors = module.state_dict()
     with graph_layers.replaced_parameters():
         made = getattr(where, kind)(**{name: getattr(module, name) for name in _WITH_PARAMETERS[kind]})
+    unknown = [name for name in tensors if name not in made._parameters and name != "num_batches_tracked"]
+    if unknown:
+        raise ValueError(f"nn.from_torch: {kind} has parameters that nn.{kind} lacks: {', '.join(unknown)}")
     for name in list(made._parameters):
         if name in tensors:
             made._share(name, tensors[name])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Device, ndarray
-from ..errors import TypeError, ValueError
+from ..errors import IndexError, TypeError, ValueError
+from .arguments import check_progress, integer
 from .functions import DeviceFunction
+from .messages import renamed
 
 
 def check_out(out, what: str) -> None:
@@ -116,6 +117,8 @@ class Model:
         given = dict(zip(names, args))
         for name, value in named.items():
             if name not in names:
+                if name == "out":
+                    raise TypeError("nn.Model: a call takes no `out`; map(x, axis, out=out) writes to an array")
                 raise TypeError(f"nn.Model: there is no input {name!r}; the inputs are {', '.join(names)}")
             if name in given:
                 raise TypeError(f"nn.Model: input {name!r} is given twice")
@@ -143,8 +146,14 @@ class Model:
         each part of them, unless there are none; what it raises ends the work. numpy.apply_along_axis(model, axis, a)
         gives the same for an array of Iruka. Raises ValueError for other models and shapes.
         """
-        check_out(out, "nn.Model.map")
-        return self._core.map(a, operator.index(axis), out, progress)
+        what = "nn.Model.map"
+        check_out(out, what)
+        check_progress(progress, what)
+        axis = integer(axis, f"{what}: axis")
+        try:
+            return self._core.map(a, axis, out, progress)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
 
     def as_function(self, name: str) -> DeviceFunction:
         """The model as a function that the bodies of kernels call: `name(in, out)`.
@@ -158,7 +167,10 @@ class Model:
                 "nn.Model.as_function: the model is no multilayer perceptron of at most 16 layers of 256 numbers:"
                 f" {self._why_no_perceptron()}"
             )
-        return DeviceFunction(name, network)
+        try:
+            return DeviceFunction(name, network)
+        except ValueError as error:
+            raise renamed(error, "nn.Model.as_function") from None
 
     def _why_no_perceptron(self) -> str:
         """The first condition of as_function() that fails."""

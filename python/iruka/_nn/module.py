@@ -13,12 +13,13 @@ from .._core import ndarray
 from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
 from . import parameters
+from .arguments import FLOATS, float_dtype
 from .functions import DeviceFunction
+from .messages import renamed
 from .model import ModelReport
 from .network import Network, Report, note_new_structure
 from .parameters import as_parameter
 
-_FLOATS = ("float32", "float64")
 _PRECISIONS = ("float32", "tf32")
 
 
@@ -27,6 +28,14 @@ class Keys(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+
+def is_complex(value) -> bool:
+    """Whether an array of any library, or a list, has complex numbers."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return numpy.iscomplexobj(value)
+    return "complex" in str(dtype)
 
 
 class Parameter:
@@ -76,6 +85,10 @@ class Module:
         if old is None:
             raise ValueError(f"nn.{kind}: this module has no {name}")
         value = value.data if isinstance(value, parameters.Parameter) else value
+        if isinstance(value, (str, bytes)) or value is None:
+            raise TypeError(f"nn.{kind}: {name} must be an array of shape {old.shape}, not {value!r}")
+        if is_complex(value):
+            raise TypeError(f"nn.{kind}: {name} must be real numbers, not complex ones")
         new = as_parameter(value, old.dtype, old.device)
         if new.shape != old.shape:
             raise ShapeError(f"nn.{kind}: {name} has shape {old.shape}, but the new one has {new.shape}")
@@ -85,7 +98,7 @@ class Module:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
         tensor = tensor.detach()
         array = from_dlpack(tensor)
-        if array.dtype.name not in _FLOATS:
+        if array.dtype.name not in FLOATS:
             array = array.astype("float32")
         self._parameters[name] = array.view()
         self._parameters[name].flags.writeable = False
@@ -176,6 +189,8 @@ class Module:
                 problems.append(
                     f"size mismatch for {name}: shape {shape} in state_dict, but {array.shape} in this module"
                 )
+            if name in state_dict and is_complex(state_dict[name]):
+                problems.append(f"dtype mismatch for {name}: complex in state_dict, but real in this module")
         if problems:
             where = f"nn.Module.load_state_dict: errors in the state_dict for {type(self).__name__}"
             hint = parameters.hint(self, own, state_dict) if strict and (missing or unexpected) else ""
@@ -198,8 +213,8 @@ class Module:
                 device = each
             else:
                 dtype = each
-        if dtype is not None and numpy.dtype(dtype).name not in _FLOATS:
-            raise TypeError(f"nn.Module.to: parameters are float32 or float64, not {numpy.dtype(dtype).name}")
+        if dtype is not None:
+            dtype = float_dtype(dtype, "nn.Module.to")
         if precision is not None and precision not in _PRECISIONS:
             raise ValueError(f"nn.Module.to: precision must be 'float32' or 'tf32', not {precision!r}")
         place = None if device is None else _core.device(device) if isinstance(device, str) else device
@@ -209,7 +224,7 @@ class Module:
             if device is None and dtype is None:
                 continue
             for name, array in list(module._parameters.items()):
-                kind = dtype if dtype is not None and array.dtype.name in _FLOATS else array.dtype
+                kind = dtype if dtype is not None and array.dtype.name in FLOATS else array.dtype
                 changed = as_parameter(array, kind, array.device if place is None else place)
                 module._set(name, changed)
         return self
@@ -272,6 +287,9 @@ class Module:
         if type(self).forward is not Module._forward_of_kernels:
             args = tuple(self._network.converted(value) for value in args)
             kwargs = {name: self._network.converted(value) for name, value in kwargs.items()}
+        elif "out" in kwargs:
+            kind = type(self).__name__
+            raise TypeError(f"nn.{kind}: a call takes no `out`; map(x, axis, out=out) writes to an array")
         return self.forward(*args, **kwargs)
 
     def forward(self, x) -> Any:
@@ -331,7 +349,10 @@ class Module:
 
     def as_function(self, name: str) -> DeviceFunction:
         """The network, with its weights of now, as a function that the bodies of kernels call: `name(in, out)`."""
-        return DeviceFunction(name, self._network.only_perceptron("as_function"))
+        try:
+            return DeviceFunction(name, self._network.only_perceptron("as_function"))
+        except ValueError as error:
+            raise renamed(error, "nn.Module.as_function") from None
 
     def extra_repr(self) -> str:
         """The arguments that made this module, for repr()."""

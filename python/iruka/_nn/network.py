@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 import time
 from typing import Any, NamedTuple
@@ -10,8 +11,10 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..errors import TypeError, ValueError
-from .graphs import model_of
+from ..errors import IndexError, ShapeError, TypeError, ValueError
+from .arguments import axis_of, check_progress
+from .graphs import model_of, softmax_axis
+from .messages import layer_error, renamed
 from .model import ModelReport, check_out
 
 _core_nn = _core._nn
@@ -46,6 +49,28 @@ class Report:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+class GraphInput(NamedTuple):
+    """What a graph of layers takes."""
+
+    name: str  #: of the first layer that computes; '' where all of them only move and select numbers, of any dtype
+    kinds: str  #: those of the dtypes that it takes
+    dtype: Any  #: of the parameters; None without any
+    device: Any  #: the same
+
+    def converted(self, x: ndarray) -> ndarray:
+        """Integers stay what they are for layers that take them; floats do where there are no parameters."""
+        if not self.name:
+            return x
+        kind = x.dtype.kind
+        if kind not in self.kinds:
+            wanted = "integers" if self.kinds == "iub" else "real numbers"
+            raise TypeError(f"{self.name}: expected {wanted}, not {x.dtype.name}")
+        if self.kinds == "iub":
+            return x
+        dtype = self.dtype or (x.dtype if kind in "fV" else numpy.dtype("float32"))
+        return x if x.dtype == dtype else x.astype(dtype)
 
 
 class Part(NamedTuple):
@@ -106,15 +131,19 @@ class Network:
             self._made = ((arrays, versions), made)
         return made
 
-    def parts(self, is_feature_axis, what: str) -> list[Part]:
-        """Layers that run together. is_feature_axis(dim): whether a softmax along it is one of a point's numbers."""
+    def parts(self, rank: int | None, is_feature_axis, what: str) -> list[Part]:
+        """Layers that run together, for an array of so many axes; None for single points. is_feature_axis(dim): whether
+        a softmax along it is one of a point's numbers."""
         parts: list[Part] = []
         if self.own_forward():
             raise TypeError(f"{what}: {self.own_forward()} has a forward() of its own, of which no kernel is made")
         for name, leaf in self.leaves():
-            is_apart = getattr(leaf, "kind", "") == "softmax" and not is_feature_axis(leaf.dim)
+            dim = None
+            if getattr(leaf, "kind", "") == "softmax":
+                dim = softmax_axis(leaf, rank) if rank is not None else leaf.dim or 0
+            is_apart = dim is not None and not is_feature_axis(dim)
             if not parts or is_apart or parts[-1].axis is not None:
-                parts.append(Part([leaf], leaf.dim if is_apart else None, name))
+                parts.append(Part([leaf], dim if is_apart else None, name))
             else:
                 first = parts[-1].names.split(" to ")[0]
                 parts[-1] = Part([*parts[-1].leaves, leaf], None, f"{first} to {name}")
@@ -132,6 +161,11 @@ class Network:
         precision = self._module._precision
         if any(leaf.role == "linear" for leaf in part.leaves):
             return self._perceptron(part, place, 1, "float32", None).map(x, axis, out, progress, precision)
+        if all(leaf.role == "identity" for leaf in part.leaves):
+            if out is None:
+                return x
+            out[...] = x
+            return out
         dtype = "float64" if x.dtype.name == "float64" else "float32"
         if any(_needs_points(leaf) for leaf in part.leaves) and x.ndim > 0:
             network = self._perceptron(part, place, x.shape[axis], dtype, x.device)
@@ -149,8 +183,11 @@ class Network:
         device = next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), None)
         try:
             return _core.as_array(x, device)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{what}: {error}") from None
+        except (builtins.TypeError, builtins.ValueError) as error:
+            kind = TypeError if isinstance(error, builtins.TypeError) else ValueError
+            if isinstance(x, tuple) and any(isinstance(each, ndarray) for each in x):
+                raise TypeError(f"{what}: expected an array, not a tuple of {len(x)}") from None
+            raise kind(f"{what}: {str(error).removeprefix('asarray: ')}") from None
 
     def converted(self, value):
         """An argument of a forward() of one's own: arrays of other libraries become Iruka's."""
@@ -165,16 +202,32 @@ class Network:
             for child in self._module.children():
                 x = child(x)
             return x
-        x = self._array(x, "nn.Module")
+        x = self._array(x, f"nn.{type(self._module).__name__}")
+        try:
+            return self._called(x)
+        except (ValueError, TypeError, IndexError) as error:
+            of_layer = layer_error(error, self.leaves(), x, self._alone)
+            raise renamed(of_layer, f"nn.{type(self._module).__name__}") from None
+
+    def _alone(self, leaf, x: ndarray) -> Any:
+        """What a layer makes of its input in this network."""
+        if not self.is_graph() or leaf.role == "identity":
+            return leaf._network._called(x)
+        x = leaf._network._graph_input().converted(x)
+        device = self._graph_input().device or x.device
+        return model_of([leaf], x.ndim, x.dtype.name, device, self._module._precision)(x)
+
+    def _called(self, x: ndarray) -> ndarray:
         if self.is_graph():
-            return self._model(x)(self._for_graph(x))
+            model, x = self._graph(x)
+            return model(x)
         last = x.ndim - 1
         if x.ndim > 2 and any(getattr(leaf, "num_parameters", 1) > 1 for _, leaf in self.leaves()):
             raise ValueError(
                 f"nn.PReLU: torch's channels are axis 1 of an array of {x.ndim} axes, not its features;"
                 " map() has the slopes along the features"
             )
-        for place, part in enumerate(self.parts(lambda dim: dim in (-1, last), "nn.Module")):
+        for place, part in enumerate(self.parts(x.ndim, lambda dim: dim in (-1, last), "nn.Module")):
             axis = part.axis
             if axis is None:
                 axis = -1
@@ -185,39 +238,64 @@ class Network:
         """Whether some layer is an operator of a graph, so that all of them are."""
         return any(leaf.role == "graph" for _, leaf in self.leaves())
 
-    def _device(self, otherwise):
-        return next((a.device for _, leaf in self.leaves() for a in leaf._parameters.values()), otherwise)
+    def _graph_input(self) -> GraphInput:
+        """What the graph of the layers, with the parameters of now, does with its input."""
+        leaves = [leaf for _, leaf in self.leaves()]
+        arrays = [array for leaf in leaves for array in leaf._parameters.values()]
+        dtype, device = (arrays[0].dtype, arrays[0].device) if arrays else (None, None)
+        for leaf in leaves:
+            if leaf.role == "identity" or getattr(leaf, "keeps_dtype", False):
+                continue
+            kinds = "iub" if getattr(leaf, "takes_integers", False) else "iubfV"
+            return GraphInput(f"nn.{type(leaf).__name__}", kinds, dtype, device)
+        return GraphInput("", "", None, device)
 
-    def _for_graph(self, x: ndarray) -> ndarray:
-        """The input in the parameters' dtype; integers stay what they are for layers that take them."""
-        takes_integers = bool(self.leaves()) and getattr(self.leaves()[0][1], "takes_integers", False)
-        if takes_integers:
-            return x
-        dtypes = [a.dtype for _, leaf in self.leaves() for a in leaf._parameters.values()]
-        return x.astype(dtypes[0] if dtypes else ("float64" if x.dtype.name == "float64" else "float32"), copy=False)
-
-    def _model(self, x: ndarray):
-        """The layers as a graph, with the parameters of now."""
+    def _graph(self, x: ndarray) -> tuple[Any, ndarray]:
+        """The layers as a model, with the parameters of now, and its input."""
         made = self._perceptrons()
-        device = self._device(x.device)
-        key = ("graph", x.ndim, device.name, self._module._precision)
-        if key not in made:
+        rule = made.get("input")
+        if rule is None:
+            rule = made["input"] = self._graph_input()
+        x = rule.converted(x)
+        device, precision = rule.device or x.device, self._module._precision
+        key = (x.ndim, x.dtype, device.name, precision)
+        model = made.get(key)
+        if model is None:
+            dtype = (rule.dtype or x.dtype).name
             names = [name for name, _ in self.leaves()]
             leaves = [leaf for _, leaf in self.leaves()]
-            made[key] = model_of(leaves, x.ndim, device, self._module._precision, names)
-        return made[key]
+            model = made[key] = model_of(leaves, x.ndim, dtype, device, precision, names)
+        return model, x
 
     def map(self, a, axis: int, out, progress) -> ndarray:
         """Module.map()."""
-        a = self._array(a, "nn.Module.map")
-        check_out(out, "nn.Module.map")
-        return self._run(self._single("nn.Module.map"), 0, a, operator.index(axis), out, progress)
+        what = "nn.Module.map"
+        a = self._array(a, what)
+        check_out(out, what)
+        check_progress(progress, what)
+        if out is not None and out.dtype.kind in "biu":
+            raise TypeError(f"{what}: out must have a dtype of floats, as the results have, not {out.dtype.name}")
+        part = self._single(what)
+        if a.ndim == 0:
+            raise ShapeError(f"{what}: the array has no axis of features")
+        axis = axis_of(axis, a.ndim, what)
+        linear = next(((name, leaf) for name, leaf in self.leaves() if leaf.role == "linear"), None)
+        if linear and a.shape[axis] != linear[1].in_features:
+            label = "nn.Linear" + (f" {linear[0]!r}" if linear[0] else "")
+            raise ShapeError(
+                f"{what}: {label} expects {linear[1].in_features} features along axis {axis}, but the array has shape"
+                f" {a.shape}"
+            )
+        try:
+            return self._run(part, 0, a, axis, out, progress)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
 
     def _single(self, what: str) -> Part:
         for _, leaf in self.leaves():
             if leaf.role == "graph":
                 raise ValueError(f"{what}: {type(leaf).__name__} is no function of one point's features")
-        parts = self.parts(_is_of_a_point, what)
+        parts = self.parts(None, _is_of_a_point, what)
         if len(parts) > 1 or parts[0].axis is not None:
             raise ValueError(f"{what}: a point has one axis, so Softmax must have dim -1, 0, or 1 as of (N, C)")
         return parts[0]
@@ -231,12 +309,23 @@ class Network:
 
     def report(self, x, axis: int) -> Report | ModelReport:
         """Module.report()."""
-        x = self._array(x, "nn.Module.report")
+        what = "nn.Module.report"
+        try:
+            return self._reported(x, axis, what)
+        except (ValueError, TypeError, IndexError) as error:
+            raise renamed(error, what) from None
+
+    def _reported(self, x, axis: int, what: str) -> Report | ModelReport:
+        x = self._array(x, what)
         if self.is_graph() and not self.own_forward():
-            return self._with_layers(self._model(x).report(self._for_graph(x)))
+            model, x = self._graph(x)
+            return self._with_layers(model.report(x))
         last = x.ndim - 1
-        single = axis in (-1, last)
-        parts = self.parts((lambda dim: dim in (-1, last)) if single else _is_of_a_point, "nn.Module.report")
+        axis = axis_of(axis, x.ndim, what) if x.ndim else -1
+        if axis in (-1, last):
+            parts = self.parts(x.ndim, lambda dim: dim in (-1, last), what)
+        else:
+            parts = self.parts(None, _is_of_a_point, what)
         rows = []
         points = x.size // max(1, x.shape[axis]) if x.ndim else 1
         for place, part in enumerate(parts):

@@ -43,6 +43,8 @@ def _integers(values, what: str) -> tuple[int, ...]:
 class Unflatten(GraphLayer):
     """torch.nn.Unflatten: the axis `dim` becomes axes of the given extents, one of which may be -1."""
 
+    keeps_dtype = True
+
     def __init__(self, dim: int, unflattened_size) -> None:
         super().__init__()
         (self.dim,) = _integers(dim, "nn.Unflatten: dim")
@@ -67,6 +69,7 @@ class Unflatten(GraphLayer):
 
 
 class _Padding(GraphLayer):
+    keeps_dtype = True
     mode = "constant"
     value = 0.0
 
@@ -212,6 +215,8 @@ class UpsamplingBilinear2d(Upsample):
 class PixelUnshuffle(GraphLayer):
     """torch.nn.PixelUnshuffle: blocks of pixels become channels."""
 
+    keeps_dtype = True
+
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         (self.downscale_factor,) = _integers(downscale_factor, "nn.PixelUnshuffle: downscale_factor")
@@ -234,6 +239,8 @@ class PixelUnshuffle(GraphLayer):
 
 class ChannelShuffle(GraphLayer):
     """torch.nn.ChannelShuffle: the channels of each group take turns."""
+
+    keeps_dtype = True
 
     def __init__(self, groups: int) -> None:
         super().__init__()

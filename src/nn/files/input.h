@@ -30,8 +30,8 @@ class Input {
   std::string where_, path_;
 };
 
-/// A buffer with all bytes of an open regular file. Raises FileError.
-BufferHandle read_whole(const File& file, const std::string& where);
+/// A buffer with all bytes of an open regular file. Raises FileError that names `path`.
+BufferHandle read_whole(const File& file, const std::string& where, const std::string& path);
 /// A buffer with a copy of `bytes`.
 BufferHandle copied(std::span<const uint8_t> bytes);
 

@@ -165,10 +165,10 @@ class ModelReader {
   Attribute attribute_of(const AttributeFields& fields, const std::string& where, int depth) {
     if (!fields.reference.empty()) return AttributeReference{fields.reference};
     switch (static_cast<AttributeType>(fields.type ? fields.type : fields.seen)) {
-      case AttributeType::number: return fields.number;
+      case AttributeType::number: return static_cast<double>(fields.number);
       case AttributeType::integer: return fields.integer;
       case AttributeType::text: return fields.text;
-      case AttributeType::numbers: return fields.numbers;
+      case AttributeType::numbers: return std::vector<double>(fields.numbers.begin(), fields.numbers.end());
       case AttributeType::integers: return fields.integers;
       case AttributeType::texts: return fields.texts;
       case AttributeType::tensor: return tensors_.read(only(fields.tensor, where)).array;
