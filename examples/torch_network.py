@@ -1,4 +1,4 @@
-"""A network trained in PyTorch, applied to the features of every voxel."""
+"""A network trained in PyTorch, which must be installed, applied to the features of every voxel."""
 
 import numpy as np
 import torch

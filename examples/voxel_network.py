@@ -4,7 +4,7 @@ The volume has the shape (x, y, z, features). The network is a function of the f
 with a ReLU between them. NumPy calls it for each voxel; Iruka calls it on all voxels at once, on the CPU or a GPU.
 
     python examples/voxel_network.py --voxels 64 64 64
-    python examples/voxel_network.py --weights layers.npz     # arrays weight1, bias1, weight2, bias2
+    python examples/voxel_network.py --weights net.safetensors    # or .pt: the state_dict of two linear layers
 """
 
 import argparse
@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 import iruka
+from iruka import nn
 
 
 def random_layers(features, hidden, classes):
@@ -23,8 +24,12 @@ def random_layers(features, hidden, classes):
 
 
 def loaded_layers(path):
-    with np.load(path) as arrays:
-        return [(arrays[f"weight{k}"], arrays[f"bias{k}"]) for k in (1, 2)]
+    """The two linear layers of a state_dict: 0.weight, 0.bias, 2.weight, 2.bias, or under other names."""
+    arrays = {name: iruka.asnumpy(array) for name, array in nn.load(path).items()}
+    layers = sorted(name.removesuffix("weight") for name in arrays if name.endswith("weight"))
+    if len(layers) != 2 or set(arrays) != {layer + name for layer in layers for name in ("weight", "bias")}:
+        raise SystemExit(f"{path}: expected a weight and a bias of each of two linear layers, not {', '.join(arrays)}")
+    return [(arrays[layer + "weight"], arrays[layer + "bias"]) for layer in layers]
 
 
 def network_of(layers):
@@ -46,7 +51,7 @@ def measured(call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--voxels", type=int, nargs=3, default=(48, 48, 48))
-    parser.add_argument("--weights", help="an .npz file of the trained weights")
+    parser.add_argument("--weights", help="a file of the trained weights: .safetensors, .pt or .pth")
     options = parser.parse_args()
 
     layers = loaded_layers(options.weights) if options.weights else random_layers(8, 16, 4)

@@ -10,6 +10,7 @@
 #include "iruka/dtype.h"
 #include "iruka/error.h"
 #include "iruka/fft.h"
+#include "iruka/file_error.h"
 #include "iruka/fold.h"
 #include "iruka/function_attributes.h"
 #include "iruka/grids.h"

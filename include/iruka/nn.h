@@ -116,9 +116,10 @@ struct DenseLayer {
   std::vector<Activation> activations{};
 };
 
-/// A perceptron as a function for the bodies of kernels: `name(in, out)` with two local arrays of `dtype`. A kernel has
-/// `preamble`, `parameter` among its inputs, to which each call gives `weights`, and `declaration` before its body.
-/// The weights are an argument, so that the text, and with it the cache of compiled code, depends on shapes alone.
+/// A perceptron as a function for the bodies of kernels: `name(in, out)` with two local arrays of `dtype`, whose
+/// extents are checked when the kernel is compiled, or pointers, behind which nothing is. A kernel has `preamble`,
+/// `parameter` among its inputs, to which each call gives `weights`, and `declaration` before its body. The weights are
+/// an argument, so that the text, and with it the cache of compiled code, depends on shapes alone.
 struct DeviceFunction {
   std::string name;
   std::string preamble;     ///< defines the type of `name`

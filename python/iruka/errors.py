@@ -60,7 +60,31 @@ class KernelWarning(builtins.UserWarning):
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written; `errno`, `strerror` and `filename` are what the system says of it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if len(self.args) == 1 else super().__str__()
+
+    def __reduce__(self):
+        if len(self.args) != 1 or self.errno is None:
+            return super().__reduce__()
+        return _file_error, (self.args[0], self.errno, self.filename)
+
+
+class FileNotFoundError(FileError, builtins.FileNotFoundError):
+    """A file or folder that does not exist."""
+
+
+class PermissionError(FileError, builtins.PermissionError):
+    """A file that may not be read or written."""
+
+
+class IsADirectoryError(FileError, builtins.IsADirectoryError):
+    """A folder in the place of a file."""
+
+
+class NotADirectoryError(FileError, builtins.NotADirectoryError):
+    """A file in the place of a folder."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -69,6 +93,15 @@ class DeviceError(Error, RuntimeError):
 
 class OutOfMemoryError(DeviceError, MemoryError):
     """A pool has no memory left; the message has the requested size, the used size and the limit."""
+
+
+def _file_error(message: str, number: int, path: str) -> FileError:
+    """The error of errno's number, whose class is also the one that Python has for it."""
+    kinds = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+    own = type(OSError(number, ""))
+    error = next((kind for kind in kinds if own is not OSError and issubclass(kind, own)), FileError)(message)
+    error.errno, error.strerror, error.filename = number, os.strerror(number), path
+    return error
 
 
 def _package_frames(frame):

@@ -4,6 +4,7 @@
 #include "convert.h"
 #include "interrupts.h"
 #include "iruka/error.h"
+#include "iruka/file_error.h"
 #include "iruka/linalg.h"
 #include "iruka/statistics.h"
 
@@ -35,6 +36,20 @@ void set_axis_error(const AxisError& error) {
   }
 }
 
+/// The class is also the built-in one of errno's number. A path that is not UTF-8 is spelled as os.fsdecode() does.
+void set_file_error(const SystemFileError& error) {
+  try {
+    const nb::object message = nb::steal(
+        PyUnicode_DecodeUTF8(error.what(), static_cast<Py_ssize_t>(strlen(error.what())), "backslashreplace"));
+    const nb::object path =
+        nb::steal(PyUnicode_DecodeFSDefaultAndSize(error.path().data(), static_cast<Py_ssize_t>(error.path().size())));
+    const nb::object raised = package_attribute("iruka.errors", "_file_error")(message, error.number(), path);
+    PyErr_SetObject(raised.type().ptr(), raised.ptr());
+  } catch (nb::python_error& failure) {
+    failure.restore();
+  }
+}
+
 void set_iruka_error(const Error& error) {
   const char* name = "Error";
   if (dynamic_cast<const OutOfMemoryError*>(&error)) {
@@ -59,6 +74,8 @@ void set_iruka_error(const Error& error) {
     name = "OverflowError";
   } else if (dynamic_cast<const CompileError*>(&error)) {
     name = "CompileError";
+  } else if (auto* file = dynamic_cast<const SystemFileError*>(&error)) {
+    return set_file_error(*file);
   } else if (dynamic_cast<const FileError*>(&error)) {
     name = "FileError";
   } else if (auto* interrupted = dynamic_cast<const Interrupted*>(&error)) {

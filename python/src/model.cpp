@@ -76,11 +76,11 @@ nb::list report(const nn::Model& model, const nb::list& inputs) {
 
 nn::Attribute attribute_of(nb::handle value) {
   if (nb::isinstance<nb::int_>(value)) return nb::cast<int64_t>(value);
-  if (nb::isinstance<nb::float_>(value)) return nb::cast<float>(value);
+  if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
   if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
   const auto list = nb::cast<nb::list>(nb::list(value));
   if (nb::len(list) > 0 && nb::isinstance<nb::str>(list[0])) return nb::cast<std::vector<std::string>>(list);
-  if (nb::len(list) > 0 && nb::isinstance<nb::float_>(list[0])) return nb::cast<std::vector<float>>(list);
+  if (nb::len(list) > 0 && nb::isinstance<nb::float_>(list[0])) return nb::cast<std::vector<double>>(list);
   return nb::cast<std::vector<int64_t>>(list);
 }
 

@@ -70,13 +70,16 @@ void bind_nn(nb::module_& parent) {
       nb::arg("path"), nb::arg("device").none(), nb::arg("precision"));
   module.def(
       "load_bytes",
-      [](nb::handle data, nb::handle device_like, const std::string& precision) {
+      [](nb::handle data, nb::handle device_like, const std::string& precision, const std::string& name,
+         const nb::bytes& path) {
+        const std::string folder(path.c_str(), path.size());
         const BufferBytes bytes(data);
         Device& device = to_device(device_like, "device");
         const Precision wanted = to_precision(precision, kFunction);
-        return loaded(without_gil([&] { return nn::Input::from_bytes(kFunction, bytes.span()); }), device, wanted);
+        return loaded(without_gil([&] { return nn::Input::from_bytes(kFunction, bytes.span(), name, folder); }), device,
+                      wanted);
       },
-      nb::arg("data"), nb::arg("device").none(), nb::arg("precision"));
+      nb::arg("data"), nb::arg("device").none(), nb::arg("precision"), nb::arg("name"), nb::arg("path"));
   bind_perceptron(module);
   bind_model(module);
 }

@@ -14,14 +14,15 @@
 #include <utility>
 
 #include "core/file.h"
-#include "iruka/error.h"
+#include "iruka/file_error.h"
 
 namespace iruka::image {
 namespace {
 
 [[noreturn]] void raise_file_error(const char* function, const char* rule, const std::string& path, int error) {
-  throw FileError(std::string(function) + ": cannot " + rule + " '" + path +
-                  "': " + std::generic_category().message(error));
+  throw SystemFileError(
+      std::string(function) + ": cannot " + rule + " '" + path + "': " + std::generic_category().message(error), error,
+      path);
 }
 
 /// Writes and closes the file. Returns 0 or errno.

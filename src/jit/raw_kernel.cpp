@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "core/fork.h"
-#include "iruka/error.h"
+#include "iruka/file_error.h"
 #include "jit/kernel_headers.h"
 #include "jit/raw_arguments.h"
 
@@ -306,11 +306,11 @@ RawModule::RawModule(std::shared_ptr<jit::RawCode> code)
 
 RawModule RawModule::from_file(const std::string& path, RawOptions options, std::source_location where) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-    throw FileError("RawModule: '" + path + "' cannot be read: it is a folder");
+    throw SystemFileError("RawModule: '" + path + "' cannot be read: it is a folder", EISDIR, path);
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad())
-    throw FileError("RawModule: '" + path + "' cannot be read: " + std::strerror(errno));
+    throw SystemFileError("RawModule: '" + path + "' cannot be read: " + std::strerror(errno), errno, path);
   return RawModule(jit::make_code("RawModule", std::move(text), path, std::move(options), where));
 }
 

@@ -34,8 +34,9 @@ using GraphHandle = std::shared_ptr<const Graph>;
 struct AttributeReference {
   std::string name;
 };
+/// Numbers of files are float32; modules have those of Python.
 using Attribute =
-    std::variant<float, int64_t, std::string, Array, GraphHandle, std::vector<float>, std::vector<int64_t>,
+    std::variant<double, int64_t, std::string, Array, GraphHandle, std::vector<double>, std::vector<int64_t>,
                  std::vector<std::string>, std::vector<Array>, std::vector<GraphHandle>, AttributeReference>;
 
 struct Node {

@@ -98,8 +98,8 @@ class Chain {
     const Array* const matrix = weight(node, 1);
     if (!matrix || matrix->ndim() != 2) return false;
     DenseLayer made;
-    const auto alpha = static_cast<double>(attribute(node, "alpha", 1.0F));
-    const auto beta = static_cast<double>(attribute(node, "beta", 1.0F));
+    const auto alpha = attribute(node, "alpha", 1.0);
+    const auto beta = attribute(node, "beta", 1.0);
     made.weight = is_gemm && attribute<int64_t>(node, "transB", 0) ? *matrix : matrix->transpose();
     if (width_ >= 0 && made.weight.shape(1) != width_) return false;
     if (is_gemm && alpha != 1) made.weight = multiply(made.weight, alpha).astype(dtype_, false);
@@ -139,10 +139,9 @@ class Chain {
     const auto* const row = std::ranges::find(kActivations, node.op, &ActivationRow::op);
     if (row == std::end(kActivations) || !node.domain.empty()) return false;
     Activation made{row->kind};
-    if (*row->parameter)
-      made.parameters = {static_cast<double>(pointwise_number(*find_pointwise(node.op), node, row->parameter))};
+    if (*row->parameter) made.parameters = {pointwise_number(*find_pointwise(node.op), node, row->parameter)};
     if (row->kind == Activation::Kind::softplus) made.parameters = {1, 20};
-    if (row->kind == Activation::Kind::silu && attribute(node, "alpha", 1.0F) != 1.0F) return false;
+    if (row->kind == Activation::Kind::silu && attribute(node, "alpha", 1.0) != 1.0) return false;
     if (attribute<std::string>(node, "approximate", "none") == "tanh") made.kind = Activation::Kind::gelu_tanh;
     return acts(node, std::move(made));
   }
@@ -161,8 +160,8 @@ class Chain {
     const Node &first = graph_.nodes[users[0]], &last = graph_.nodes[users[1]];
     if (!is(last, "Mul") || first.outputs.size() != 1) return false;
     if (is(first, "Sigmoid") && joins(last, first)) return acts(last, {Activation::Kind::silu});
-    if (is(first, "HardSigmoid") && std::abs(attribute(first, "alpha", 0.2F) - 1 / 6.0F) < 1e-6F &&
-        attribute(first, "beta", 0.5F) == 0.5F && joins(last, first))
+    if (is(first, "HardSigmoid") && std::abs(attribute(first, "alpha", 0.2) - 1 / 6.0) < 1e-6 &&
+        attribute(first, "beta", 0.5) == 0.5 && joins(last, first))
       return acts(last, {Activation::Kind::hardswish});
     return takes_gelu(first, last);
   }

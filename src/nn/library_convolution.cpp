@@ -24,7 +24,7 @@ constexpr size_t kOwnInputs = 4;
 /// A function of a sum, with its numbers.
 struct Applied {
   ConvolutionFunction function = ConvolutionFunction::none;
-  float numbers[2] = {};
+  double numbers[2] = {};
 };
 
 /// A pointwise group that adds up values, element by element and for channels, and applies a function to the sum.
@@ -49,7 +49,7 @@ std::optional<Sum> silu_of(const Sum& a, const Sum& b) {
 }
 
 /// Beyond this x, log(1 + exp(x)) is x in float64, too.
-constexpr float kLargestOfSoftplus = 40;
+constexpr double kLargestOfSoftplus = 40;
 
 /// What a pointwise node is to its first input; nothing where convolutions do not have such a function. `constant`
 /// gives the number of an input, if it is one.
@@ -74,12 +74,12 @@ std::optional<Applied> applied_by(const Node& node, Constant&& constant) {
   if (node.op != "Clip" || node.inputs.size() > 3) return {};
   if (node.attributes.contains("min") || node.attributes.contains("max"))
     return Applied{clip, {number("min"), number("max")}};
-  Applied made{clip, {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}};
+  Applied made{clip, {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()}};
   for (size_t k = 1; k < node.inputs.size(); ++k) {
     if (node.inputs[k].empty()) continue;
     const std::optional<double> bound = constant(node.inputs[k]);
-    if (!bound || static_cast<double>(static_cast<float>(*bound)) != *bound) return {};  // nor NaN
-    made.numbers[k - 1] = static_cast<float>(*bound);
+    if (!bound || *bound != *bound) return {};
+    made.numbers[k - 1] = *bound;
   }
   return made;
 }
@@ -178,7 +178,7 @@ class Joining {
     joined.attributes[kJoinedBody] = fused.attributes.at("body");
     joined.attributes[kJoinedFunction] = static_cast<int64_t>(sum->applied.function);
     joined.attributes[kJoinedNumbers] =
-        std::vector<float>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
+        std::vector<double>(std::begin(sum->applied.numbers), std::end(sum->applied.numbers));
     joined.outputs = fused.outputs;
     fused = std::move(joined);
     return place;
@@ -232,7 +232,7 @@ class LibraryConvolution {
   explicit LibraryConvolution(const Node& node) : joined_(node, kOwnInputs) {
     if (const auto* const function = find_attribute<int64_t>(node, kJoinedFunction))
       applied_.function = static_cast<ConvolutionFunction>(*function);
-    if (const auto* const numbers = find_attribute<std::vector<float>>(node, kJoinedNumbers))
+    if (const auto* const numbers = find_attribute<std::vector<double>>(node, kJoinedNumbers))
       std::ranges::copy(*numbers, applied_.numbers);
   }
 

@@ -72,22 +72,28 @@ std::string shape_text(const std::vector<ModelTensor::Extent>& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+constexpr const char* kFixedBatch =
+    "the file has a fixed number of them: export the network with dynamic_axes={'input': {0: 'batch'}}"
+    " (torch.onnx.export) or dynamic_shapes (torch.export)";
+
 /// Checks arrays against what a model declares. A symbol is the extent at its first place.
 class InputCheck {
  public:
   void check(const ModelTensor& wanted, const Array& given, const Device& device) {
     if (!given.valid()) throw TypeError(label(wanted) + " is no array");
     if (wanted.dtype && given.dtype() != *wanted.dtype) {
-      throw TypeError(label(wanted) + " must be " + name(*wanted.dtype) + ", but is " + name(given.dtype()));
+      throw TypeError(label(wanted) + " must be " + name(*wanted.dtype) + ", but is " + name(given.dtype()) +
+                      "; x.astype('" + name(*wanted.dtype) + "') casts an array");
     }
     if (&given.device() != &device) {
       throw ValueError(label(wanted) + " is on " + given.device().name() + ", but the model is on " + device.name());
     }
     if (!wanted.shape) return;
-    if (given.ndim() != static_cast<int>(wanted.shape->size())) refuse(wanted, given, "");
+    if (given.ndim() != static_cast<int>(wanted.shape->size())) refuse(wanted, given, missing_axis(wanted, given));
     for (int axis = 0; axis < given.ndim(); ++axis) {
       const ModelTensor::Extent& extent = (*wanted.shape)[static_cast<size_t>(axis)];
-      if (extent.value >= 0 && extent.value != given.shape(axis)) refuse(wanted, given, "");
+      if (extent.value >= 0 && extent.value != given.shape(axis))
+        refuse(wanted, given, axis == 0 && given.ndim() > 1 ? "; " + std::string(kFixedBatch) : "");
       if (extent.symbol.empty()) continue;
       const auto [place, is_new] = symbols_.try_emplace(extent.symbol, given.shape(axis), wanted.name);
       if (place->second.first == given.shape(axis)) continue;
@@ -98,6 +104,15 @@ class InputCheck {
   }
 
  private:
+  /// What to do where an axis in front is missing: a point where a batch is wanted, as NumPy's apply_along_axis gives.
+  static std::string missing_axis(const ModelTensor& wanted, const Array& given) {
+    const size_t axes = wanted.shape->size();
+    if (static_cast<size_t>(given.ndim()) + 1 != axes) return "";
+    return "; x[None] is a batch of one" +
+           std::string(axes != 2 ? ""
+                                 : ", and all points of an array are model.map(a, axis), or"
+                                   " numpy.apply_along_axis(model, axis, a) where a is an array of Iruka");
+  }
   static std::string label(const ModelTensor& wanted) { return "nn.Model: input " + in_quotes(wanted.name); }
   [[noreturn]] static void refuse(const ModelTensor& wanted, const Array& given, const std::string& why) {
     throw ShapeError(label(wanted) + " must have shape " + shape_text(*wanted.shape) + ", but has " +
@@ -198,6 +213,11 @@ std::vector<ModelStep> report_of(const Model::State& state, const Array& x) {
   return {{graph.outputs[0].name, operators, perceptron_place(state), y.dtype(), y.shape(), times[0], times[1]}};
 }
 
+bool has_fixed_batch(const Model::State& state) {
+  const auto& shape = state.inputs.empty() ? std::nullopt : state.inputs[0].shape;
+  return state.inputs.size() == 1 && shape && shape->size() == 2 && (*shape)[0].value >= 0;
+}
+
 /// Raises ValueError for a model that is no function of the rows of a batch, as far as its shapes say.
 void check_maps_points(const Model::State& state) {
   const auto is_batch = [](const std::vector<ModelTensor>& tensors, bool must_be_known) {
@@ -212,7 +232,8 @@ void check_maps_points(const Model::State& state) {
     return text;
   };
   throw ValueError("nn.Model.map: the model must make (batch, outputs) of (batch, features) for any batch, but makes " +
-                   listed(state.outputs) + " of " + listed(state.inputs));
+                   listed(state.outputs) + " of " + listed(state.inputs) +
+                   (has_fixed_batch(state) ? "; " + std::string(kFixedBatch) : ""));
 }
 
 /// The largest extent of the constants, about which the values between are as wide.
@@ -339,10 +360,12 @@ std::string Model::to_string() const {
   const std::string where = perceptron() ? "one kernel on " + perceptron_place(*state_) : "on " + device().name();
   rows.push_back({"", where, "", std::to_string(total)});
   const std::string problem = note();
-  return "Model " + (graph.name.empty() ? "" : graph.name) + table_of(rows) + (problem.empty() ? "" : "\n  " + problem);
+  return (graph.name.empty() ? "Model" : "Model " + graph.name) + table_of(rows) +
+         (problem.empty() ? "" : "\n  " + problem);
 }
 
 Model model_of(Graph graph, Device& device, Precision precision, const std::string& where) {
+  if (graph.outputs.empty()) throw ValueError(where + ": the graph has no outputs");
   graph = simplified(std::move(graph), where);
   std::optional<Perceptron> perceptron = perceptron_of(graph, device);
   join_pointwise(graph);

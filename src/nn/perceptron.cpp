@@ -217,8 +217,14 @@ DeviceFunction Perceptron::as_function(const std::string& name) const {
   const std::string type = info(state.plan.dtype).c_type, dtype = iruka::name(state.plan.dtype),
                     network = name + "_network", weights = name + "_weights", pointer = weights_type(state.plan, place);
   DeviceFunction function{name, network_text(name + "_layers", state.layers, state.plan, place)};
-  function.preamble += "struct " + network + " {\n  " + pointer + " weights;\n  void operator()(const " + type +
-                       "* in, " + type + "* out) const { " + name + "_layers(weights, in, out); }\n};\n";
+  const std::string inputs = std::to_string(state.plan.in_features), outputs = std::to_string(state.plan.out_features);
+  function.preamble += "struct " + network + " {\n  " + pointer +
+                       " weights;\n  template <class In, class Out> void operator()(In&& in, Out&& out) const {\n"
+                       "    static_assert(iruka::nn::kFits<In, " +
+                       inputs + "> && iruka::nn::kFits<Out, " + outputs + ">, \"" + name +
+                       "(in, out) takes an array of " + inputs + " numbers, and one of " + outputs +
+                       " for its results\");\n    const " + type + "* const from = in;\n    " + type +
+                       "* const to = out;\n    " + name + "_layers(weights, from, to);\n  }\n};\n";
   function.parameter = is_by_value ? dtype + " " + weights + "[" + std::to_string(state.plan.packed_size()) + "]"
                                    : "raw const " + dtype + " " + weights;
   function.declaration = "[[maybe_unused]] const " + network + " " + name + "{" + pointer + "{&" + weights + "[0]}};";

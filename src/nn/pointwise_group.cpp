@@ -8,11 +8,11 @@
 namespace iruka::nn {
 namespace {
 
-std::string hexadecimal(float number) {
+std::string hexadecimal(double number) {
   if (number != number) return "NAN";
   if (number - number != 0) return number > 0 ? "INFINITY" : "-INFINITY";
   char text[40];
-  std::snprintf(text, sizeof text, "%a", static_cast<double>(number));
+  std::snprintf(text, sizeof text, "%a", number);
   return text;
 }
 

@@ -158,7 +158,7 @@ const char* lacking_kind(const PointwiseRow& row, std::string_view name, const A
     return std::holds_alternative<int64_t>(attribute) ? nullptr : "an integer";
   }
   const bool is_number = std::string_view(row.defaults).find(std::string(name) + "=") != std::string_view::npos;
-  return is_number && !std::holds_alternative<float>(attribute) ? "a number" : nullptr;
+  return is_number && !std::holds_alternative<double>(attribute) ? "a number" : nullptr;
 }
 
 }  // namespace
@@ -184,11 +184,12 @@ std::string pointwise_problem(const Node& node) {
   return {};
 }
 
-float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name) {
-  if (const auto* number = find_attribute<float>(node, name)) return *number;
+double pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name) {
+  if (const auto* number = find_attribute<double>(node, name)) return *number;
   const std::string_view defaults = row.defaults;
   const size_t at = defaults.find(name + "=");
-  return at == std::string_view::npos ? 0 : std::strtof(row.defaults + at + name.size() + 1, nullptr);
+  if (at == std::string_view::npos) return 0;
+  return static_cast<double>(std::strtof(row.defaults + at + name.size() + 1, nullptr));  // as the specification has it
 }
 
 }  // namespace iruka::nn

@@ -35,6 +35,6 @@ const char* pointwise_text(const PointwiseRow& row, const Node& node);
 /// What an attribute has that the operator cannot mean, as a text; empty where there is nothing.
 std::string pointwise_problem(const Node& node);
 /// A number among a node's attributes, or its default.
-float pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name);
+double pointwise_number(const PointwiseRow& row, const Node& node, const std::string& name);
 
 }  // namespace iruka::nn

@@ -70,7 +70,7 @@ void split_biases(Graph& graph) {
   graph.nodes.clear();
   for (Node& node : nodes) {
     const bool is_gemm = node.op == "Gemm";
-    const auto* beta = find_attribute<float>(node, "beta");
+    const auto* beta = find_attribute<double>(node, "beta");
     const bool is_split =
         node.domain.empty() && node.outputs.size() == 1 && node.inputs.size() > 2 && !node.inputs[2].empty() &&
         (node.op == "Conv" || node.op == "ConvTranspose" || (is_gemm && (!beta || *beta == 1) && is_bias(graph, node)));
@@ -243,11 +243,11 @@ class Simplifier {
       numbers[k - 1] = doubles_of(*array);
       if (numbers[k - 1].size() != numbers[0].size()) return false;
     }
-    const auto* epsilon = find_attribute<float>(node, "epsilon");
+    const auto* epsilon = find_attribute<double>(node, "epsilon");
     const auto& [scale, bias, mean, variance] = numbers;
     ChannelMap map{scale, bias};
     for (size_t k = 0; k < scale.size(); ++k) {
-      map.scale[k] /= std::sqrt(variance[k] + static_cast<double>(epsilon ? *epsilon : 1e-5f));
+      map.scale[k] /= std::sqrt(variance[k] + (epsilon ? *epsilon : static_cast<double>(1e-5F)));
       map.shift[k] -= mean[k] * map.scale[k];
     }
     if (fold_into_maker(node, map)) return true;
@@ -276,7 +276,7 @@ class Simplifier {
     if (bias && bias->shape() != Dims{std::ssize(scale)}) return false;
     // Products of narrow floats may overflow, where the numbers of the two nodes do not.
     if (weight->dtype() != Dtype::float32 && weight->dtype() != Dtype::float64) return false;
-    const auto* beta = find_attribute<float>(maker, "beta");
+    const auto* beta = find_attribute<double>(maker, "beta");
     if (is_gemm && beta && *beta != 1) return false;
     const std::optional<OutputAxis> axis = output_axis(maker, *weight);
     if (!axis || axis->groups * axis->outputs != std::ssize(scale)) return false;
@@ -364,7 +364,7 @@ void check_operators(const Graph& graph, const std::string& where) {
   if (missing.empty()) return;
   std::string list;
   for (const auto& [op, names] : missing) list += (list.empty() ? "" : "; ") + op + " (nodes " + names + ")";
-  raise_value_error(where, "ONNX model: there are no such operators: " + list);
+  raise_value_error(where, "ONNX model: Iruka has no operators " + list);
 }
 
 Graph simplified(Graph graph, const std::string& where) {

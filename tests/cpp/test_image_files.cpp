@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "error_of.h"
 #include "image_testing.h"
+#include "iruka/file_error.h"
 #include "iruka/image.h"
 
 namespace {
@@ -180,6 +182,13 @@ TEST_F(Files, ErrorsNameTheFileAndTheReason) {
             "imread: cannot read '" + folder_.string() + "': Is a directory");
   EXPECT_EQ(error_of<iruka::FileError>([&] { imwrite(path("no/where.png"), picture); }),
             "imwrite: cannot write '" + path("no/where.png") + "': No such file or directory");
+  try {
+    imread(path("none.png"));
+    ADD_FAILURE() << "a missing file was read";
+  } catch (const iruka::SystemFileError& error) {
+    EXPECT_EQ(error.number(), ENOENT);
+    EXPECT_EQ(error.path(), path("none.png"));
+  }
   fs::create_directory(path("folder.png"));
   EXPECT_EQ(error_of<iruka::FileError>([&] { imwrite(path("folder.png"), picture); }),
             "imwrite: cannot write '" + path("folder.png") + "': Is a directory");

@@ -490,7 +490,7 @@ TEST_F(HostileOnnx, ExternalDataStayInTheModelsFolder) {
   EXPECT_EQ(
       error_of<iruka::ValueError>([&] { load_graph("test", model); }),
       "test: its tensors' data are in 'data', which is not read: the model was given as bytes, so there is no folder "
-      "to look in");
+      "to look in; give the path");
 }
 
 TEST_F(HostileOnnx, ExternalDataStayInTheirFile) {
@@ -568,8 +568,8 @@ TEST_F(HostileOnnx, GraphsAreChecked) {
     inner = outer;
   }
   EXPECT_EQ(refusal({inner}), "test: ONNX model: its graphs are nested more than 32 deep");
-  EXPECT_EQ(error_of<iruka::ValueError>([] { load_graph("test", bytes("\x3a\x02\x0a\xff")); }).substr(0, 28),
-            "test: damaged ONNX model: en");
+  EXPECT_EQ(error_of<iruka::ValueError>([] { load_graph("test", bytes("\x3a\x02\x0a\xff")); }),
+            "test: damaged ONNX model: it is cut short: its 4 bytes end within what they announce");
 }
 
 TEST(HostileFiles, PathsAreChecked) {

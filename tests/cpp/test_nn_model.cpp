@@ -90,7 +90,7 @@ TEST(Model, NodesOfTheLibraryItselfAreRefusedInFiles) {
   for (const char* op : {"Pointwise", "LibraryConvolution"}) {
     const std::string error =
         error_of<iruka::Error>([&] { model_of(graph_of({{op, "iruka", "", {"x"}, {"y"}, {}}}, {"x"}, {"y"})); });
-    EXPECT_NE(error.find("no such operators"), std::string::npos) << error;
+    EXPECT_NE(error.find("Iruka has no operators"), std::string::npos) << error;
   }
 }
 

@@ -33,7 +33,7 @@ std::string text_of(const Array& array) { return std::string(name(array.dtype())
 
 std::string text_of(const Attribute& attribute) {
   if (const auto* integer = std::get_if<int64_t>(&attribute)) return std::to_string(*integer);
-  if (const auto* number = std::get_if<float>(&attribute)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&attribute)) return std::to_string(*number);
   if (const auto* text = std::get_if<std::string>(&attribute)) return *text;
   if (const auto* array = std::get_if<Array>(&attribute)) return text_of(*array);
   if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute))

@@ -136,7 +136,7 @@ constexpr Row kRows[] = {
     {"Xor", "bb"},
 };
 
-constexpr float kNumbers[] = {0, 1, 0.5F, -1, 2, -0.25F, 3, 1e-5F, 1e30F, -1e30F, 100};
+constexpr double kNumbers[] = {0, 1, 0.5, -1, 2, -0.25, 3, 1e-5, 1e30, -1e30, 100};
 constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, int64_t{1} << 40, -(int64_t{1} << 40), 1000, -1000, 65536};
 constexpr Dtype kTypes[] = {Dtype::float32, Dtype::int64, Dtype::bool_, Dtype::float64,
                             Dtype::float16, Dtype::int32, Dtype::uint8};
@@ -260,9 +260,9 @@ class Writer {
 
   Attribute attribute(std::string_view kind) {
     if (kind == "i") return integer();
-    if (kind == "f") return choices_.one_in(12) ? std::numeric_limits<float>::quiet_NaN() : choices_.of(kNumbers);
+    if (kind == "f") return choices_.one_in(12) ? std::numeric_limits<double>::quiet_NaN() : choices_.of(kNumbers);
     if (kind == "I") return integers();
-    if (kind == "F") return std::vector<float>(choices_.below(5), choices_.of(kNumbers));
+    if (kind == "F") return std::vector<double>(choices_.below(5), choices_.of(kNumbers));
     if (kind == "t") return static_cast<int64_t>(choices_.below(18));
     if (kind == "T") return array_of({1}, choices_.of(kTypes));
     if (kind == "P") kind = kPads;

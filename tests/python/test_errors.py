@@ -1,6 +1,8 @@
 """Every error class, with its message: CuPy's list of bad inputs and ours."""
 
 import builtins
+import errno
+import os
 import pickle
 import re
 
@@ -373,6 +375,51 @@ def test_files(tmp_path):
         iruka.image.imdecode(b"", mode="sepia")
     with pytest.raises(TypeError):
         iruka.image.imdecode(3)
+
+
+FILE_FUNCTIONS = {
+    "imread": lambda path: iruka.image.imread(path),
+    "imwrite": lambda path: iruka.image.imwrite(path, iruka.zeros((4, 4, 3), "uint8")),
+    "nn.load": lambda path: iruka.nn.load(path),
+    "RawModule": lambda path: iruka.RawModule(path=str(path)),
+}
+
+
+@pytest.mark.parametrize("name", FILE_FUNCTIONS)
+def test_files_that_cannot_be_opened_are_pythons_errors(name, tmp_path):
+    call = FILE_FUNCTIONS[name]
+    missing, below = tmp_path / "no" / "where.png", tmp_path / "file" / "where.png"
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "folder.png").mkdir()
+    for path, own, kind, number in (
+        (missing, errors.FileNotFoundError, builtins.FileNotFoundError, errno.ENOENT),
+        (below, errors.NotADirectoryError, builtins.NotADirectoryError, errno.ENOTDIR),
+        (tmp_path / "folder.png", errors.IsADirectoryError, builtins.IsADirectoryError, errno.EISDIR),
+    ):
+        with pytest.raises(kind) as raised:
+            call(path)
+        error = raised.value
+        assert type(error) is own and isinstance(error, errors.FileError) and error.errno == number
+        assert error.filename == str(path) and error.strerror == os.strerror(number)
+        assert str(path) in str(error) and not str(error).startswith("[Errno")
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is own and str(again) == str(error) and again.filename == error.filename
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all files")
+def test_a_file_that_may_not_be_read(tmp_path):
+    (tmp_path / "secret.pt").write_bytes(b"")
+    (tmp_path / "secret.pt").chmod(0)
+    with pytest.raises(errors.PermissionError):
+        iruka.nn.load(tmp_path / "secret.pt")
+
+
+def test_the_class_of_a_file_error_is_that_of_its_number():
+    assert type(errors._file_error("m", errno.EACCES, "p")) is errors.PermissionError
+    assert type(errors._file_error("m", errno.EIO, "p")) is errors.FileError
+    assert type(errors._file_error("m", errno.ENOSPC, "p")) is errors.FileError
+    assert str(errors.FileError("plain")) == "plain"
+    assert str(pickle.loads(pickle.dumps(errors.FileError("plain")))) == "plain"
 
 
 def test_thread_counts():

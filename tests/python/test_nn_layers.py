@@ -325,7 +325,11 @@ def test_from_torch(rng):
         (lambda: nn.Conv2d(3, 4, 3, padding_mode="reflect"), ValueError, "padding_mode.*'reflect'"),
         (lambda: nn.Conv2d(3, 4, 3, stride=2, padding="same"), ValueError, "stride 1"),
         (lambda: nn.Conv2d(3, 4, 3)(np.ones((3, 8, 8))), ValueError, r"Conv2d: expected \(batch, channels\).*3 axes"),
-        (lambda: nn.Conv2d(3, 4, 3)(np.ones((1, 2, 8, 8))), ValueError, "2 channels"),
+        (
+            lambda: nn.Conv2d(3, 4, 3)(np.ones((1, 2, 8, 8))),
+            ValueError,
+            r"nn.Conv2d: expected 3 channels along axis 1, but the input has shape \(1, 2, 8, 8\)",
+        ),
         (lambda: nn.Conv2d(3, 4, 9)(np.ones((1, 3, 8, 8))), ValueError, "window of 9 does not fit"),
         (lambda: nn.Conv2d(3, 4, 3).map(np.ones((3, 8))), ValueError, "Conv2d is no function of one point"),
         (lambda: nn.Sequential(nn.Linear(2, 2), nn.Flatten()).as_function("net"), ValueError, "Flatten is no function"),

@@ -257,10 +257,19 @@ def test_models_that_mix_rows():
 @pytest.mark.parametrize("name", ["relu", "a norm"])
 def test_wrong_arrays_are_named(name):
     model = load({**PERCEPTRONS, **OTHERS}[name])
-    with pytest.raises(ValueError, match=r"expected 5 features along axis 0, but the array has shape \(3, 5\)"):
+    with pytest.raises(
+        ValueError, match=r"^nn.Model.map: expected 5 features along axis 0, but the array has shape \(3, 5\)"
+    ):
         model.map(np.zeros((3, 5), np.float32), 0)
-    with pytest.raises(IndexError, match="axis 2 is out of bounds"):
+    with pytest.raises(IndexError, match="^nn.Model.map: axis 2 is out of bounds"):
         model.map(np.zeros((3, 5), np.float32), 2)
+    for axis in (None, 1.0, (1,)):
+        with pytest.raises(TypeError, match="nn.Model.map: axis must be an integer, not "):
+            model.map(np.zeros((3, 5), np.float32), axis)
+    with pytest.raises(TypeError, match="nn.Model.map: progress must be a function of two numbers, not int"):
+        model.map(np.zeros((3, 5), np.float32), progress=3)
+    with pytest.raises(TypeError, match="nn.Model: a call takes no `out`; map"):
+        model(np.zeros((3, 5), np.float32), out=iruka.zeros((3, 2)))
     with pytest.raises(ValueError, match="the array has no axes"):
         model.map(np.float32(3))
     with pytest.raises(TypeError, match="expected real numbers, not complex64"):

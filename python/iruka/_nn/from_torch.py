@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import TypeError
-from . import graph_layers, layers, sequence_layers
+from ..errors import TypeError, ValueError
+from . import activation_layers, graph_layers, layers, sequence_layers, shape_layers
 from .module import Module
 
 # The attributes of torch's modules that are arguments of ours.
@@ -21,7 +21,19 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Hardswish": (),
     "Softmax": ("dim",),
     "Identity": (),
-    "Dropout": ("p",),
+    **dict.fromkeys(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"), ("p",)),
+    **dict.fromkeys(("LogSigmoid", "Tanhshrink", "Softmax2d"), ()),
+    **dict.fromkeys(("Hardshrink", "Softshrink"), ("lambd",)),
+    **dict.fromkeys(("Softmin", "GLU"), ("dim",)),
+    "CELU": ("alpha",),
+    "Threshold": ("threshold", "value"),
+    "RReLU": ("lower", "upper"),
+    "Unflatten": ("dim", "unflattened_size"),
+    "PixelUnshuffle": ("downscale_factor",),
+    "ChannelShuffle": ("groups",),
+    **dict.fromkeys(("UpsamplingNearest2d", "UpsamplingBilinear2d"), ("size", "scale_factor")),
+    **{f"ConstantPad{k}d": ("padding", "value") for k in (1, 2, 3)},
+    **{f"{how}Pad{k}d": ("padding",) for how in ("Zero", "Reflection", "Replication", "Circular") for k in (1, 2, 3)},
     **dict.fromkeys(("Mish", "SELU", "Softsign", "ReLU6", "Hardsigmoid"), ()),
     "Hardtanh": ("min_val", "max_val"),
     "LogSoftmax": ("dim",),
@@ -45,8 +57,10 @@ _WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     "RMSNorm": ("normalized_shape", "eps", "elementwise_affine"),
     "GroupNorm": ("num_groups", "num_channels", "eps", "affine"),
     "Embedding": ("num_embeddings", "embedding_dim"),
-    **dict.fromkeys(("RNN", "GRU", "LSTM"), _RECURRENT),
-    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first"),
+    "RNN": (*_RECURRENT, "nonlinearity"),
+    "GRU": _RECURRENT,
+    "LSTM": (*_RECURRENT, "proj_size"),
+    "MultiheadAttention": ("embed_dim", "num_heads", "batch_first", "kdim", "vdim", "add_zero_attn"),
 }
 
 
@@ -56,6 +70,10 @@ def from_torch(module) -> Module:
     On a common device its parameters are torch's memory, without a copy: what torch changes in place counts from the
     next call on. float16 and bfloat16 are copied as float32. Raises TypeError that names all modules that Iruka lacks.
     """
+    if isinstance(module, Module):
+        raise TypeError(f"nn.from_torch: the module is one of iruka.nn already, nn.{type(module).__name__}")
+    if not hasattr(module, "state_dict") or not hasattr(module, "named_children"):
+        raise TypeError(f"nn.from_torch: expected a module of torch, not {type(module).__name__}")
     missing = sorted({f"{name or 'module'}: {kind}" for name, kind in _missing(module, "")})
     if missing:
         raise TypeError("nn.from_torch: there are no such modules in iruka.nn: " + ", ".join(missing))
@@ -93,8 +111,9 @@ def _made(module) -> Module:
         return made
     if kind in _WITH_PARAMETERS:
         return _made_with_parameters(module, kind)
-    where = layers if hasattr(layers, kind) else graph_layers
-    return getattr(where, kind)(*(getattr(module, name) for name in _ARGUMENTS[kind]))
+    places = (layers, graph_layers, activation_layers, shape_layers)
+    where = next(place for place in places if hasattr(place, kind))
+    return getattr(where, kind)(**{name: getattr(module, name) for name in _ARGUMENTS[kind]})
 
 
 def _made_with_parameters(module, kind: str) -> Module:
@@ -102,6 +121,9 @@ def _made_with_parameters(module, kind: str) -> Module:
     tensors = module.state_dict()
     with graph_layers.replaced_parameters():
         made = getattr(where, kind)(**{name: getattr(module, name) for name in _WITH_PARAMETERS[kind]})
+    unknown = [name for name in tensors if name not in made._parameters and name != "num_batches_tracked"]
+    if unknown:
+        raise ValueError(f"nn.from_torch: {kind} has parameters that nn.{kind} lacks: {', '.join(unknown)}")
     for name in list(made._parameters):
         if name in tensors:
             made._share(name, tensors[name])

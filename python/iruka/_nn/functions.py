@@ -10,7 +10,8 @@ from ..errors import TypeError, ValueError
 
 
 class DeviceFunction:
-    """A network as a function for kernels: `name(in, out)` with two local arrays.
+    """A network as a function for kernels: `name(in, out)` with two local arrays, whose extents are checked when the
+    kernel is compiled, or pointers, behind which nothing is.
 
     It is an object of the type `name_network`, so that templates in a preamble may take it as an argument. The weights
     are those of the module when the function was made.
@@ -24,6 +25,8 @@ class DeviceFunction:
     """
 
     def __init__(self, name: str, perceptron) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"nn.DeviceFunction: the name must be a str, not {type(name).__name__}")
         self.name = name
         self.in_features: int = perceptron.in_features
         self.out_features: int = perceptron.out_features
@@ -49,6 +52,14 @@ class DeviceFunction:
         **options: Any,
     ) -> FunctionKernel:
         """An ElementwiseKernel whose body calls this function, and those of other networks in `functions`."""
+        is_sequence = isinstance(functions, (tuple, list))
+        for other in functions if is_sequence else (functions,):
+            if not is_sequence or not isinstance(other, DeviceFunction):
+                hint = "; as_function() of a module or model makes them" if hasattr(other, "as_function") else ""
+                raise TypeError(
+                    f"nn.DeviceFunction.kernel: functions must be a tuple of DeviceFunctions, not"
+                    f" {'one with a ' if is_sequence else ''}{type(other).__name__}{hint}"
+                )
         return FunctionKernel((self, *functions), in_params, out_params, operation, name, preamble, options)
 
     def __getstate__(self) -> dict:

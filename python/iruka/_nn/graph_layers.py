@@ -11,8 +11,10 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..errors import TypeError, ValueError
-from .graphs import GraphBuilder, operator_of
+from .._core import ndarray
+from ..errors import ShapeError, ValueError
+from .arguments import float_dtype, integer, integers, number
+from .graphs import GraphBuilder, operator_of, softmax_axis
 from .module import Module, Parameter, as_parameter
 
 # Whether others replace new parameters, which need no random numbers then.
@@ -31,6 +33,7 @@ def replaced_parameters():
 
 def new_parameter(module: Module, name: str, shape: tuple[int, ...], kind: float | str, dtype, device) -> None:
     """A new parameter: 'ones', 'zeros', or uniform numbers up to a bound, as torch's."""
+    dtype = float_dtype(dtype, f"nn.{type(module).__name__}")
     if isinstance(kind, str) or _are_replaced.get():
         value = numpy.full(shape, 1.0 if kind == "ones" else 0.0)
     else:
@@ -39,19 +42,12 @@ def new_parameter(module: Module, name: str, shape: tuple[int, ...], kind: float
     module._set(name, as_parameter(value, dtype, place))
 
 
-def tuple_of(value, count: int, what: str) -> tuple[int, ...]:
-    """An int for all axes, or one for each."""
-    values = (value,) * count if isinstance(value, int) else tuple(value)
-    if len(values) != count or not all(isinstance(each, int) for each in values):
-        raise ValueError(f"{what} must be an int or {count} of them, not {value!r}")
-    return values
-
-
 class GraphLayer(Module):
     """A layer that is one or a few operators."""
 
     role = "graph"
     axes = 2  # spatial ones
+    keeps_dtype = False  # whether it only moves and selects numbers, of any dtype
 
     @abc.abstractmethod
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
@@ -59,10 +55,15 @@ class GraphLayer(Module):
 
     def _check_rank(self, rank: int) -> None:
         if rank != self.axes + 2:
-            kind = type(self).__name__
-            raise ValueError(
-                f"nn.{kind}: expected (batch, channels) and {self.axes} more axes, but {rank} axes are given"
-            )
+            kind, more = type(self).__name__, "1 more axis" if self.axes == 1 else f"{self.axes} more axes"
+            raise ShapeError(f"nn.{kind}: expected (batch, channels) and {more}, but {rank} axes are given")
+
+    def problem(self, x: ndarray) -> str:
+        """What keeps the layer from taking an input, in words; '' where its operators say it better."""
+        return ""
+
+    def _wrong_channels(self, x: ndarray, wanted: str) -> str:
+        return f"expected {wanted} channels along axis 1, but the input has shape {x.shape}"
 
     def _arrays(self, graph: GraphBuilder) -> dict[str, str]:
         return {name: graph.array(array) for name, array in self._parameters.items()}
@@ -72,6 +73,7 @@ class _Convolution(GraphLayer):
     weight = Parameter()
     bias = Parameter()
     is_transposed = False
+    output_padding: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -84,7 +86,6 @@ class _Convolution(GraphLayer):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        output_padding=0,
         device=None,
         dtype="float32",
     ) -> None:
@@ -92,16 +93,19 @@ class _Convolution(GraphLayer):
         kind = f"nn.{type(self).__name__}"
         if padding_mode != "zeros":
             raise ValueError(f"{kind}: padding_mode must be 'zeros', not {padding_mode!r}")
-        if min(in_channels, out_channels, groups) < 1 or in_channels % groups or out_channels % groups:
+        in_channels = integer(in_channels, f"{kind}: in_channels", 1)
+        out_channels = integer(out_channels, f"{kind}: out_channels", 1)
+        groups = integer(groups, f"{kind}: groups", 1)
+        if in_channels % groups or out_channels % groups:
             raise ValueError(f"{kind}: {in_channels} and {out_channels} channels do not make {groups} groups")
-        self.in_channels, self.out_channels, self.groups = int(in_channels), int(out_channels), int(groups)
-        self.kernel_size = tuple_of(kernel_size, self.axes, f"{kind}: kernel_size")
-        self.stride = tuple_of(stride, self.axes, f"{kind}: stride")
-        self.dilation = tuple_of(dilation, self.axes, f"{kind}: dilation")
-        self.output_padding = tuple_of(output_padding, self.axes, f"{kind}: output_padding")
-        self.padding = padding if isinstance(padding, str) else tuple_of(padding, self.axes, f"{kind}: padding")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = integers(kernel_size, self.axes, f"{kind}: kernel_size", 1)
+        self.stride = integers(stride, self.axes, f"{kind}: stride", 1)
+        self.dilation = integers(dilation, self.axes, f"{kind}: dilation", 1)
         if isinstance(padding, str) and (padding not in ("same", "valid") or self.is_transposed):
-            raise ValueError(f"{kind}: padding must be integers, 'same' or 'valid', not {padding!r}")
+            allowed = "integers" if self.is_transposed else "integers, 'same' or 'valid'"
+            raise ValueError(f"{kind}: padding must be {allowed}, not {padding!r}")
+        self.padding = padding if isinstance(padding, str) else integers(padding, self.axes, f"{kind}: padding", 0)
         if padding == "same" and any(each != 1 for each in self.stride):
             raise ValueError(f"{kind}: padding='same' is for stride 1")
         pair = (in_channels, out_channels // groups) if self.is_transposed else (out_channels, in_channels // groups)
@@ -129,9 +133,15 @@ class _Convolution(GraphLayer):
             attributes["output_padding"] = [*self.output_padding]
         return graph.node("ConvTranspose" if self.is_transposed else "Conv", *inputs, **attributes), rank
 
+    def problem(self, x: ndarray) -> str:
+        is_wrong = x.ndim == self.axes + 2 and x.shape[1] != self.in_channels
+        return self._wrong_channels(x, str(self.in_channels)) if is_wrong else ""
+
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         text += f", padding={self.padding!r}" if self.padding != (0,) * self.axes else ""
+        text += f", dilation={self.dilation}" if self.dilation != (1,) * self.axes else ""
+        text += f", output_padding={self.output_padding}" if any(self.output_padding) else ""
         text += f", groups={self.groups}" if self.groups > 1 else ""
         return text + ("" if "bias" in self._parameters else ", bias=False")
 
@@ -172,8 +182,16 @@ class _TransposedConvolution(_Convolution):
     ) -> None:
         super().__init__(
             *(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode),
-            *(output_padding, device, dtype),
+            *(device, dtype),
         )
+        kind = f"nn.{type(self).__name__}"
+        self.output_padding = integers(output_padding, self.axes, f"{kind}: output_padding", 0)
+        steps = [max(pair) for pair in zip(self.stride, self.dilation)]
+        if any(each >= step for each, step in zip(self.output_padding, steps)):
+            raise ValueError(
+                f"{kind}: output_padding must be smaller than the stride or the dilation, but is {output_padding!r}"
+                f" with stride {self.stride} and dilation {self.dilation}"
+            )
 
 
 class ConvTranspose1d(_TransposedConvolution):
@@ -205,12 +223,19 @@ class _BatchNorm(GraphLayer):
         super().__init__()
         if not track_running_stats:
             raise ValueError(f"nn.{type(self).__name__}: without running statistics there is nothing to evaluate with")
-        self.num_features, self.eps, self.affine = int(num_features), float(eps), bool(affine)
+        kind = f"nn.{type(self).__name__}"
+        num_features = integer(num_features, f"{kind}: num_features", 1)
+        self.num_features, self.eps, self.affine = num_features, number(eps, f"{kind}: eps", 0), bool(affine)
         if affine:
             new_parameter(self, "weight", (num_features,), "ones", dtype, device)
             new_parameter(self, "bias", (num_features,), "zeros", dtype, device)
         new_parameter(self, "running_mean", (num_features,), "zeros", dtype, device)
         new_parameter(self, "running_var", (num_features,), "ones", dtype, device)
+        self._buffers = ("running_mean", "running_var")
+
+    def problem(self, x: ndarray) -> str:
+        is_wrong = x.ndim in (2, self.axes + 2) and x.shape[1] != self.num_features
+        return self._wrong_channels(x, str(self.num_features)) if is_wrong else ""
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         if self.axes > 1 or rank not in (2, 3):
@@ -223,7 +248,7 @@ class _BatchNorm(GraphLayer):
         return graph.node("BatchNormalization", x, *numbers, epsilon=self.eps), rank
 
     def extra_repr(self) -> str:
-        return f"{self.num_features}, eps={self.eps}"
+        return f"{self.num_features}, eps={self.eps}" + ("" if self.affine else ", affine=False")
 
 
 class BatchNorm1d(_BatchNorm):
@@ -242,6 +267,9 @@ class BatchNorm3d(_BatchNorm):
     axes = 3
 
 
+_EPSILONS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
 class LayerNorm(GraphLayer):
     """torch.nn.LayerNorm over the last axes."""
 
@@ -254,8 +282,10 @@ class LayerNorm(GraphLayer):
         device=None, dtype="float32",
     ) -> None:  # fmt: skip
         super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(map(int, normalized_shape))
-        self.normalized_shape, self.eps = shape, eps
+        kind = f"nn.{type(self).__name__}"
+        count = numpy.size(normalized_shape)
+        shape = integers(normalized_shape, count, f"{kind}: normalized_shape", 1)
+        self.normalized_shape, self.eps = shape, eps if eps is None else number(eps, f"{kind}: eps", 0)
         if elementwise_affine:
             new_parameter(self, "weight", shape, "ones", dtype, device)
             if bias and self.operator == "LayerNormalization":
@@ -265,12 +295,21 @@ class LayerNorm(GraphLayer):
         arrays = self._arrays(graph)
         one = graph.node("CastLike", graph.array(numpy.ones(self.normalized_shape)), x) if not arrays else ""
         inputs = [x, arrays.get("weight", one), *([arrays["bias"]] if "bias" in arrays else [])]
-        # torch's RMSNorm takes the smallest step of the dtype where no eps is given; that of float32 here.
-        epsilon = float(numpy.finfo(numpy.float32).eps) if self.eps is None else float(self.eps)
+        # torch's RMSNorm takes the smallest step of the dtype where no eps is given.
+        epsilon = _EPSILONS[graph.dtype] if self.eps is None else self.eps
         return graph.node(self.operator, *inputs, axis=-len(self.normalized_shape), epsilon=epsilon), rank
 
+    def problem(self, x: ndarray) -> str:
+        if x.shape[-len(self.normalized_shape) :] == self.normalized_shape:
+            return ""
+        return f"expected an input whose last axes have shape {self.normalized_shape}, but it has shape {x.shape}"
+
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}"
+        text = f"{self.normalized_shape}, eps={self.eps}"
+        if not self._parameters:
+            return text + ", elementwise_affine=False"
+        has_bias = self.operator != "LayerNormalization" or "bias" in self._parameters
+        return text + ("" if has_bias else ", bias=False")
 
 
 class RMSNorm(LayerNorm):
@@ -294,9 +333,12 @@ class GroupNorm(GraphLayer):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device=None, dtype="float32"
     ) -> None:
         super().__init__()
-        if num_groups < 1 or num_channels % num_groups:
-            raise ValueError(f"nn.GroupNorm: {num_channels} channels do not make {num_groups} groups")
-        self.num_groups, self.num_channels, self.eps = int(num_groups), int(num_channels), float(eps)
+        kind = f"nn.{type(self).__name__}"
+        num_groups = integer(num_groups, f"{kind}: num_groups", 1)
+        num_channels = integer(num_channels, f"{kind}: num_channels", 1)
+        if num_channels % num_groups:
+            raise ValueError(f"{kind}: {num_channels} channels do not make {num_groups} groups")
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, number(eps, f"{kind}: eps", 0)
         if affine:
             new_parameter(self, "weight", (num_channels,), "ones", dtype, device)
             new_parameter(self, "bias", (num_channels,), "zeros", dtype, device)
@@ -307,8 +349,15 @@ class GroupNorm(GraphLayer):
         numbers = (arrays.get("weight", ones), arrays.get("bias", zeros))
         return graph.node("GroupNormalization", x, *numbers, num_groups=self.num_groups, epsilon=self.eps), rank
 
+    def problem(self, x: ndarray) -> str:
+        is_wrong = x.ndim > 1 and x.shape[1] != self.num_channels
+        return self._wrong_channels(x, str(self.num_channels)) if is_wrong else ""
+
+    def _affine_repr(self) -> str:
+        return "" if self._parameters else ", affine=False"
+
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}{self._affine_repr()}"
 
 
 class _InstanceNorm(GroupNorm):
@@ -318,11 +367,19 @@ class _InstanceNorm(GroupNorm):
     ) -> None:  # fmt: skip
         if track_running_stats:
             raise ValueError(f"nn.{type(self).__name__}: running statistics are not taken")
+        num_features = integer(num_features, f"nn.{type(self).__name__}: num_features", 1)
         super().__init__(num_features, num_features, eps, affine, device, dtype)
-        self.num_features = int(num_features)
+        self.num_features = num_features
+
+    def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
+        self._check_rank(rank)
+        return super().emit(graph, x, rank)
+
+    def problem(self, x: ndarray) -> str:
+        return super().problem(x) if x.ndim == self.axes + 2 else ""
 
     def extra_repr(self) -> str:
-        return f"{self.num_features}, eps={self.eps}"
+        return f"{self.num_features}, eps={self.eps}" + (", affine=True" if self._parameters else "")
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -343,15 +400,25 @@ class InstanceNorm3d(_InstanceNorm):
 
 class _Pool(GraphLayer):
     operator = "MaxPool"
+    keeps_dtype = True
 
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, ceil_mode: bool = False) -> None:
+    def __init__(
+        self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False, ceil_mode: bool = False
+    ) -> None:
         super().__init__()
         kind = f"nn.{type(self).__name__}"
-        self.kernel_size = tuple_of(kernel_size, self.axes, f"{kind}: kernel_size")
-        self.stride = self.kernel_size if stride is None else tuple_of(stride, self.axes, f"{kind}: stride")
-        self.padding = tuple_of(padding, self.axes, f"{kind}: padding")
-        self.dilation = tuple_of(dilation, self.axes, f"{kind}: dilation")
+        if return_indices:
+            raise ValueError(f"{kind}: indices are not returned; return_indices must be False")
+        self.kernel_size = integers(kernel_size, self.axes, f"{kind}: kernel_size", 1)
+        self.stride = self.kernel_size if stride is None else integers(stride, self.axes, f"{kind}: stride", 1)
+        self.padding = integers(padding, self.axes, f"{kind}: padding", 0)
+        self.dilation = integers(dilation, self.axes, f"{kind}: dilation", 1)
         self.ceil_mode = bool(ceil_mode)
+        windows = [step * (size - 1) + 1 for step, size in zip(self.dilation, self.kernel_size)]
+        if any(2 * pad > window for pad, window in zip(self.padding, windows)):
+            raise ValueError(
+                f"{kind}: padding must be at most half of the kernel, which covers {tuple(windows)}, but is {padding!r}"
+            )
 
     def _attributes(self) -> dict:
         pads = [*self.padding, *self.padding]
@@ -362,7 +429,9 @@ class _Pool(GraphLayer):
         return graph.node(self.operator, x, dilations=[*self.dilation], **self._attributes()), rank
 
     def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        text = f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        text += f", dilation={self.dilation}" if self.dilation != (1,) * self.axes else ""
+        return text + (", ceil_mode=True" if self.ceil_mode else "")
 
 
 class MaxPool1d(_Pool):
@@ -383,12 +452,16 @@ class MaxPool3d(_Pool):
 
 class _AveragePool(_Pool):
     operator = "AveragePool"
+    keeps_dtype = False
 
     def __init__(
         self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True
     ) -> None:
-        super().__init__(kernel_size, stride, padding, 1, ceil_mode)
+        super().__init__(kernel_size, stride, padding, ceil_mode=ceil_mode)
         self.count_include_pad = bool(count_include_pad)
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + ("" if self.count_include_pad else ", count_include_pad=False")
 
     def _attributes(self) -> dict:
         return super()._attributes() | dict(count_include_pad=int(self.count_include_pad))
@@ -415,12 +488,11 @@ class _AdaptivePool(GraphLayer):
 
     def __init__(self, output_size) -> None:
         super().__init__()
-        sizes = (output_size,) * self.axes if isinstance(output_size, int) else tuple(output_size)
+        what = f"nn.{type(self).__name__}: output_size"
+        sizes = (output_size,) * self.axes if numpy.ndim(output_size) == 0 else tuple(output_size)
         if len(sizes) != self.axes:
-            raise ValueError(
-                f"nn.{type(self).__name__}: output_size must have {self.axes} numbers, not {output_size!r}"
-            )
-        self.output_size = tuple(None if size is None else int(size) for size in sizes)
+            raise ValueError(f"{what} must have {self.axes} numbers, not {output_size!r}")
+        self.output_size = tuple(None if size is None else integer(size, what, 1) for size in sizes)
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         self._check_rank(rank)
@@ -452,12 +524,14 @@ class AdaptiveMaxPool1d(_AdaptivePool):
 
     axes = 1
     operator = "AdaptiveMaxPool"
+    keeps_dtype = True
 
 
 class AdaptiveMaxPool2d(_AdaptivePool):
     """torch.nn.AdaptiveMaxPool2d."""
 
     operator = "AdaptiveMaxPool"
+    keeps_dtype = True
 
 
 class AdaptiveMaxPool3d(_AdaptivePool):
@@ -465,19 +539,23 @@ class AdaptiveMaxPool3d(_AdaptivePool):
 
     axes = 3
     operator = "AdaptiveMaxPool"
+    keeps_dtype = True
 
 
 class Flatten(GraphLayer):
     """torch.nn.Flatten: axes from start_dim to end_dim become one."""
 
+    keeps_dtype = True
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
-        self.start_dim, self.end_dim = int(start_dim), int(end_dim)
+        self.start_dim = integer(start_dim, "nn.Flatten: start_dim")
+        self.end_dim = integer(end_dim, "nn.Flatten: end_dim")
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         start, end = (dim + rank if dim < 0 else dim for dim in (self.start_dim, self.end_dim))
         if not 0 <= start <= end < rank:
-            raise ValueError(f"nn.Flatten: axes {self.start_dim} to {self.end_dim} do not fit an input of {rank} axes")
+            raise ShapeError(f"nn.Flatten: axes {self.start_dim} to {self.end_dim} do not fit an input of {rank} axes")
         if end == rank - 1:
             return graph.node("Reshape", x, graph.array([0] * start + [-1])), start + 1
         behind = graph.node("Shape", x, start=end + 1)
@@ -488,20 +566,40 @@ class Flatten(GraphLayer):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
+# The modes of Upsample, and how many axes behind (batch, channels) they are for.
+_MODES = {
+    "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
+    "bicubic": (2,),
+}  # fmt: skip
+
+
 class Upsample(GraphLayer):
     """torch.nn.Upsample of (batch, channels, ...): nearest, linear, bilinear, trilinear or bicubic."""
 
+    size: int | tuple[int, ...] | None = None
+
     def __init__(self, size=None, scale_factor=None, mode: str = "nearest", align_corners: bool | None = None) -> None:
         super().__init__()
-        modes = ("nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic")
-        if mode not in modes:
-            raise ValueError(f"nn.Upsample: mode must be one of {', '.join(modes)}, not {mode!r}")
+        if mode not in _MODES:
+            raise ValueError(f"nn.Upsample: mode must be one of {', '.join(_MODES)}, not {mode!r}")
         if (size is None) == (scale_factor is None):
             raise ValueError("nn.Upsample: either size or scale_factor must be given")
-        self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, bool(align_corners)
+        if align_corners is not None and mode.startswith("nearest"):
+            raise ValueError(f"nn.Upsample: align_corners is for linear and cubic modes, not for {mode!r}")
+        if size is not None:
+            size = integers(size, numpy.size(size), "nn.Upsample: size", 1)
+            self.size = size if len(size) > 1 else size[0]
+        for factor in numpy.ravel(scale_factor) if scale_factor is not None else ():
+            if not 0 < number(factor, "nn.Upsample: scale_factor") < math.inf:
+                raise ValueError(f"nn.Upsample: scale_factor must be above 0 and finite, but is {scale_factor!r}")
+        self.scale_factor, self.mode, self.align_corners = scale_factor, mode, bool(align_corners)
+        self.keeps_dtype = mode.startswith("nearest")
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         axes = rank - 2
+        if axes not in _MODES[self.mode]:
+            wanted = " or ".join(str(each + 2) for each in _MODES[self.mode])
+            raise ShapeError(f"nn.Upsample: mode {self.mode!r} is for {wanted} axes, but {rank} axes are given")
         attributes: dict[str, Any] = {"mode": "nearest", "axes": [*range(2, rank)]}
         if self.mode == "nearest":
             attributes |= {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
@@ -512,23 +610,33 @@ class Upsample(GraphLayer):
             coordinates = "align_corners" if self.align_corners else "half_pixel"
             attributes["coordinate_transformation_mode"] = coordinates
         if self.size is not None:
-            sizes = graph.array([*tuple_of(self.size, axes, "nn.Upsample: size")])
+            sizes = graph.array([*integers(self.size, axes, "nn.Upsample: size")])
             return graph.node("Resize", x, "", "", sizes, **attributes), rank
-        factors = (self.scale_factor,) * axes if numpy.ndim(self.scale_factor) == 0 else tuple(self.scale_factor)
+        factors: Any = self.scale_factor
+        factors = (factors,) * axes if numpy.ndim(factors) == 0 else tuple(factors)
+        if len(factors) != axes:
+            raise ValueError(f"nn.Upsample: scale_factor must be a number or {axes} of them, not {self.scale_factor!r}")
         scales = graph.array(numpy.asarray(factors, numpy.float32))
         return graph.node("Resize", x, "", scales, **attributes), rank
 
     def extra_repr(self) -> str:
         how = f"size={self.size}" if self.size is not None else f"scale_factor={self.scale_factor}"
-        return f"{how}, mode={self.mode!r}"
+        return f"{how}, mode={self.mode!r}" + (", align_corners=True" if self.align_corners else "")
 
 
 class PixelShuffle(GraphLayer):
     """torch.nn.PixelShuffle: channels become blocks of pixels."""
 
+    keeps_dtype = True
+
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
-        self.upscale_factor = int(upscale_factor)
+        self.upscale_factor = integer(upscale_factor, "nn.PixelShuffle: upscale_factor", 1)
+
+    def problem(self, x: ndarray) -> str:
+        block = self.upscale_factor**2
+        is_wrong = x.ndim == 4 and x.shape[1] % block
+        return self._wrong_channels(x, f"a multiple of {block}") if is_wrong else ""
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         self._check_rank(rank)
@@ -538,19 +646,36 @@ class PixelShuffle(GraphLayer):
         return f"upscale_factor={self.upscale_factor}"
 
 
+_INT64 = 7  # among ONNX's data types
+
+
 class Embedding(GraphLayer):
     """torch.nn.Embedding: the rows of `weight` that integers of any shape name."""
 
     weight = Parameter()
     takes_integers = True
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx=None, device=None, dtype="float32") -> None:
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx=None, *, device=None, dtype="float32"
+    ) -> None:
         super().__init__()
-        self.num_embeddings, self.embedding_dim = int(num_embeddings), int(embedding_dim)
-        new_parameter(self, "weight", (num_embeddings, embedding_dim), math.sqrt(3), dtype, device)
+        self.num_embeddings = integer(num_embeddings, "nn.Embedding: num_embeddings", 1)
+        self.embedding_dim = integer(embedding_dim, "nn.Embedding: embedding_dim", 1)
+        shape = (self.num_embeddings, self.embedding_dim)
+        new_parameter(self, "weight", shape, math.sqrt(3), dtype, device)
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
+        # ONNX counts negative indices from the end, which torch refuses: they become one that is refused here.
+        x = graph.node("Cast", x, to=_INT64)
+        zero, beyond = (graph.array(numpy.int64(each)) for each in (0, self.num_embeddings))
+        x = graph.node("Where", graph.node("Less", x, zero), beyond, x)
         return graph.node("Gather", graph.array(self._parameters["weight"]), x, axis=0), rank + 1
+
+    def problem(self, x: ndarray) -> str:
+        if x.dtype.kind not in "iub" or x.size == 0:
+            return ""
+        range_of = f"{int(x.min())} to {int(x.max())}"
+        return f"expected indices from 0 to {self.num_embeddings - 1}, but they are from {range_of}"
 
     def extra_repr(self) -> str:
         return f"{self.num_embeddings}, {self.embedding_dim}"
@@ -575,7 +700,8 @@ class Mish(_Pointwise):
 class SELU(_Pointwise):
     """torch.nn.SELU."""
 
-    emitted = staticmethod(operator_of("Selu"))
+    alpha, gamma = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+    emitted = staticmethod(operator_of("Selu", alpha="alpha", gamma="gamma"))
 
 
 class Softsign(_Pointwise):
@@ -598,7 +724,13 @@ class Hardtanh(_Pointwise):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
-        self.min_val, self.max_val = float(min_val), float(max_val)
+        self.min_val = number(min_val, "nn.Hardtanh: min_val")
+        self.max_val = number(max_val, "nn.Hardtanh: max_val")
+        if not self.min_val < self.max_val:
+            raise ValueError(f"nn.Hardtanh: min_val must be below max_val, but they are {min_val} and {max_val}")
+
+    def extra_repr(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}"
 
 
 class Hardsigmoid(_Pointwise):
@@ -609,12 +741,14 @@ class Hardsigmoid(_Pointwise):
 
 
 class LogSoftmax(_Pointwise):
-    """The logarithm of the softmax along `dim`."""
+    """The logarithm of the softmax along `dim`. Without `dim`: axis 0 of 1 or 3 axes, else axis 1, as torch."""
 
-    emitted = staticmethod(operator_of("LogSoftmax", axis="dim"))
-
-    def __init__(self, dim: int = -1) -> None:
+    def __init__(self, dim: int | None = None) -> None:
         super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"nn.LogSoftmax: dim must be an int, not {dim!r}")
-        self.dim = dim
+        self.dim = None if dim is None else integer(dim, "nn.LogSoftmax: dim")
+
+    def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
+        return graph.node("LogSoftmax", x, axis=softmax_axis(self, rank)), rank
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"

@@ -7,16 +7,18 @@ from typing import Any
 import numpy
 
 from .. import _core
-from ..errors import TypeError
+from ..errors import AxisError, TypeError
 from .model import Model
 
 
 class GraphBuilder:
     """A graph in the making. Methods add nodes and give the names of their outputs; operators are ONNX's."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: str = "float32") -> None:
+        self.dtype = dtype  # of the numbers that the input has
         self.nodes: list[tuple] = []
         self.arrays: dict[str, Any] = {}
+        self.layer = ""  # whose nodes are added: the names of values begin with it
 
     def array(self, value) -> str:
         """A constant: an array, or integers."""
@@ -26,7 +28,8 @@ class GraphBuilder:
 
     def nodes_of(self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes) -> list[str]:
         """The outputs of a new node; an input that is left out is ''."""
-        names = [f"v{len(self.nodes)}.{k}" for k in range(outputs)]
+        start = f"{self.layer}/" if self.layer else ""
+        names = [f"{start}v{len(self.nodes)}.{k}" for k in range(outputs)]
         self.nodes.append((operator, domain, list(inputs), names, attributes))
         return names
 
@@ -64,6 +67,19 @@ def _prelu(graph, leaf, x, rank, parameters) -> str:
     return graph.node("PRelu", x, graph.node("Reshape", parameters["weight"], graph.array(shape)))
 
 
+def softmax_axis(leaf, rank: int) -> int:
+    """The axis of a softmax, for an array of so many axes. torch's where no `dim` was given."""
+    if leaf.dim is None:
+        return 0 if rank in (0, 1, 3) else 1
+    if not -max(rank, 1) <= leaf.dim < max(rank, 1):
+        raise AxisError(leaf.dim, rank, f"nn.{type(leaf).__name__}")
+    return leaf.dim
+
+
+def _softmax(graph, leaf, x, rank, parameters) -> str:
+    return graph.node("Softmax", x, axis=softmax_axis(leaf, rank))
+
+
 def operator_of(operator: str, **names: str):
     """An operator whose attributes are those of the module, by their names there."""
 
@@ -85,15 +101,16 @@ _ACTIVATIONS = {
     "elu": operator_of("Elu", alpha="alpha"),
     "prelu": _prelu,
     "hardswish": operator_of("HardSwish"),
-    "softmax": operator_of("Softmax", axis="dim"),
+    "softmax": _softmax,
 }
 
 
-def model_of(leaves: list, rank: int, device, precision: str) -> Model:
-    """Layers one after the other, for an input of so many axes."""
-    graph = GraphBuilder()
+def model_of(leaves: list, rank: int, dtype: str, device, precision: str, names: list[str] | None = None) -> Model:
+    """Layers one after the other, for an input of so many axes and of a dtype. names: what values are called after."""
+    graph = GraphBuilder(dtype)
     value = "x"
-    for leaf in leaves:
+    for place, leaf in enumerate(leaves):
+        graph.layer = names[place] if names else ""
         if not hasattr(leaf, "emit") and leaf.role not in ("linear", "activation", "identity"):
             raise TypeError(f"nn.Sequential: {type(leaf).__name__} is no layer of one input and one output")
         value, rank = emit(graph, leaf, value, rank)

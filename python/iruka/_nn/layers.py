@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
 
 from .. import _core
-from ..errors import IndexError, TypeError, ValueError
+from ..errors import ValueError
+from .arguments import float_dtype, integer, number
+from .containers import ListOfModules
 from .module import Module, Parameter, as_parameter
 
 
@@ -26,9 +28,10 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype="float32") -> None:
         super().__init__()
-        if in_features < 1 or out_features < 1:
-            raise ValueError(f"nn.Linear: features must be at least 1, but are {in_features} and {out_features}")
-        self.in_features, self.out_features = int(in_features), int(out_features)
+        in_features = integer(in_features, "nn.Linear: in_features", 1)
+        out_features = integer(out_features, "nn.Linear: out_features", 1)
+        self.in_features, self.out_features = in_features, out_features
+        dtype = float_dtype(dtype, "nn.Linear")
         place = _core.default_device() if device is None else device
         bound = 1 / math.sqrt(in_features)
         self._set(
@@ -36,6 +39,13 @@ class Linear(Module):
         )
         if bias:
             self._set("bias", as_parameter(numpy.random.uniform(-bound, bound, out_features), dtype, place))
+
+    def problem(self, x) -> str:
+        """What keeps the layer from taking an input, in words."""
+        is_wrong = x.ndim > 0 and x.shape[-1] != self.in_features
+        return (
+            f"expected {self.in_features} features along axis -1, but the array has shape {x.shape}" if is_wrong else ""
+        )
 
     def extra_repr(self) -> str:
         has_bias = "bias" in self._parameters
@@ -69,7 +79,7 @@ class LeakyReLU(Activation):
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
-        self.negative_slope = float(negative_slope)
+        self.negative_slope = number(negative_slope, "nn.LeakyReLU: negative_slope")
 
     def numbers(self) -> list[float]:
         return [self.negative_slope]
@@ -120,7 +130,7 @@ class Softplus(Activation):
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
-        self.beta, self.threshold = float(beta), float(threshold)
+        self.beta, self.threshold = number(beta, "nn.Softplus: beta"), number(threshold, "nn.Softplus: threshold")
 
     def numbers(self) -> list[float]:
         return [self.beta, self.threshold]
@@ -136,7 +146,7 @@ class ELU(Activation):
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
-        self.alpha = float(alpha)
+        self.alpha = number(alpha, "nn.ELU: alpha")
 
     def numbers(self) -> list[float]:
         return [self.alpha]
@@ -153,11 +163,19 @@ class PReLU(Activation):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype="float32") -> None:
         super().__init__()
-        if num_parameters < 1:
-            raise ValueError(f"nn.PReLU: num_parameters must be at least 1, but is {num_parameters}")
-        self.num_parameters = int(num_parameters)
+        self.num_parameters = integer(num_parameters, "nn.PReLU: num_parameters", 1)
+        init, dtype = number(init, "nn.PReLU: init"), float_dtype(dtype, "nn.PReLU")
         place = _core.default_device() if device is None else device
-        self._set("weight", as_parameter([float(init)] * self.num_parameters, dtype, place))
+        self._set("weight", as_parameter([init] * self.num_parameters, dtype, place))
+
+    def problem(self, x) -> str:
+        """What keeps the layer from taking an input, in words."""
+        is_wrong = self.num_parameters > 1 and x.ndim > 1 and x.shape[1] != self.num_parameters
+        return (
+            f"expected {self.num_parameters} channels along axis 1, but the input has shape {x.shape}"
+            if is_wrong
+            else ""
+        )
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"
@@ -173,15 +191,13 @@ class Hardswish(Activation):
 
 
 class Softmax(Activation):
-    """exp(x) divided by its sum along `dim`."""
+    """exp(x) divided by its sum along `dim`. Without `dim`: axis 0 of 1 or 3 axes, else axis 1, as torch."""
 
     kind = "softmax"
 
-    def __init__(self, dim: int = -1) -> None:
+    def __init__(self, dim: int | None = None) -> None:
         super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"nn.Softmax: dim must be an int, not {dim!r}")
-        self.dim = dim
+        self.dim = None if dim is None else integer(dim, "nn.Softmax: dim")
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
@@ -203,7 +219,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
+        if not 0 <= number(p, "nn.Dropout: p") <= 1:
             raise ValueError(f"nn.Dropout: p must be between 0 and 1, but is {p}")
         self.p = float(p)
 
@@ -211,7 +227,7 @@ class Dropout(Module):
         return f"p={self.p}"
 
 
-class Sequential(Module):
+class Sequential(ListOfModules):
     """Modules one after the other: Sequential(Linear(8, 32), ReLU(), Linear(32, 4)), or a mapping from name to module.
 
     Up to 16 layers of at most 256 numbers run as one kernel, in which a point's numbers never go to memory.
@@ -222,28 +238,7 @@ class Sequential(Module):
     def __init__(self, *modules) -> None:
         super().__init__()
         is_mapping = len(modules) == 1 and isinstance(modules[0], Mapping)
-        named = modules[0].items() if is_mapping else ((str(k), module) for k, module in enumerate(modules))
-        for name, module in named:
-            if not isinstance(module, Module):
-                raise TypeError(
-                    f"nn.Sequential: {name!r} is no module of iruka.nn, but {type(module).__name__};"
-                    " nn.from_torch() takes modules of torch"
-                )
-            if not name or "." in name:
-                raise ValueError(f"nn.Sequential: {name!r} cannot be the name of a module: it is empty or has a dot")
-            self._children[name] = module
+        self._set_children(modules[0].items() if is_mapping else ((str(k), each) for k, each in enumerate(modules)))
 
-    def __len__(self) -> int:
-        return len(self._children)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._children.values())
-
-    def __getitem__(self, key):
-        """The module at a place, or a Sequential of those of a slice, which have their parameters in common."""
-        names = list(self._children)
-        if isinstance(key, slice):
-            return Sequential({name: self._children[name] for name in names[key]})
-        if not -len(names) <= key < len(names):
-            raise IndexError(f"nn.Sequential: index {key} is out of range for {len(names)} modules")
-        return self._children[names[key]]
+    def _part(self, children: dict[str, Module]) -> Sequential:
+        return Sequential(children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy
@@ -12,11 +12,14 @@ from .. import _core
 from .._core import ndarray
 from .._numpy.conversion import from_dlpack
 from ..errors import ShapeError, TypeError, ValueError
+from . import parameters
+from .arguments import FLOATS, float_dtype
 from .functions import DeviceFunction
+from .messages import renamed
 from .model import ModelReport
 from .network import Network, Report, note_new_structure
+from .parameters import as_parameter
 
-_FLOATS = ("float32", "float64")
 _PRECISIONS = ("float32", "tf32")
 
 
@@ -27,18 +30,12 @@ class Keys(NamedTuple):
     unexpected_keys: list[str]
 
 
-def as_parameter(value, dtype, device) -> ndarray:
-    """A copy that nobody writes to: networks are compiled with the weights of the first call."""
-    value = value.detach() if hasattr(value, "detach") else value  # torch shares no tensor that needs a gradient
-    if isinstance(value, numpy.ndarray) or not hasattr(value, "__dlpack__"):
-        array = _core.as_array(numpy.array(value, dtype), device)  # the host casts without compiling
-    else:
-        given = value if isinstance(value, ndarray) else from_dlpack(value)
-        array = given.to_device(device)
-        is_copy = given.device.name != array.device.name
-        array = array.astype(dtype, copy=not is_copy)
-    array.flags.writeable = False
-    return array
+def is_complex(value) -> bool:
+    """Whether an array of any library, or a list, has complex numbers."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return numpy.iscomplexobj(value)
+    return "complex" in str(dtype)
 
 
 class Parameter:
@@ -51,14 +48,7 @@ class Parameter:
         return self if module is None else module._parameters.get(self._name)
 
     def __set__(self, module, value) -> None:
-        old = module._parameters.get(self._name)
-        kind = type(module).__name__
-        if old is None:
-            raise ValueError(f"nn.{kind}: this module has no {self._name}")
-        new = as_parameter(value, old.dtype, old.device)
-        if new.shape != old.shape:
-            raise ShapeError(f"nn.{kind}: {self._name} has shape {old.shape}, but the new one has {new.shape}")
-        module._set(self._name, new)
+        module._replace(self._name, value)
 
 
 class Module:
@@ -76,6 +66,8 @@ class Module:
     )
 
     _precision = "float32"  # of products on a GPU
+    _buffers: tuple[str, ...] = ()  # names of those parameters that training does not change
+    training = False  #: networks are always evaluated
 
     def __init__(self) -> None:
         self._children: dict[str, Module] = {}
@@ -87,11 +79,26 @@ class Module:
         self._parameters[name] = value
         self._shared.pop(name, None)
 
+    def _replace(self, name: str, value) -> None:
+        old = self._parameters.get(name)
+        kind = type(self).__name__
+        if old is None:
+            raise ValueError(f"nn.{kind}: this module has no {name}")
+        value = value.data if isinstance(value, parameters.Parameter) else value
+        if isinstance(value, (str, bytes)) or value is None:
+            raise TypeError(f"nn.{kind}: {name} must be an array of shape {old.shape}, not {value!r}")
+        if is_complex(value):
+            raise TypeError(f"nn.{kind}: {name} must be real numbers, not complex ones")
+        new = as_parameter(value, old.dtype, old.device)
+        if new.shape != old.shape:
+            raise ShapeError(f"nn.{kind}: {name} has shape {old.shape}, but the new one has {new.shape}")
+        self._set(name, new)
+
     def _share(self, name: str, tensor) -> None:
         """Uses a tensor of torch as a parameter. Its version counts changes in place."""
         tensor = tensor.detach()
         array = from_dlpack(tensor)
-        if array.dtype.name not in _FLOATS:
+        if array.dtype.name not in FLOATS:
             array = array.astype("float32")
         self._parameters[name] = array.view()
         self._parameters[name].flags.writeable = False
@@ -115,19 +122,50 @@ class Module:
         """This module, its children, theirs, and so on."""
         return (module for _, module in self.named_modules())
 
-    def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
-        """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
+    def add_module(self, name: str, module: Module) -> None:
+        """The same as assigning the module to the attribute."""
+        if not isinstance(module, Module):
+            raise TypeError(f"nn.Module.add_module: {name!r} is no module of iruka.nn, but {type(module).__name__}")
+        setattr(self, name, module)
+
+    register_module = add_module
+
+    def register_buffer(self, name: str, tensor, persistent: bool = True) -> None:
+        """Adds an array that state_dict() has but parameters() has not, as a BatchNorm's running mean."""
+        setattr(self, name, parameters.Buffer(tensor, persistent))
+
+    def _named_arrays(self, of_buffers: bool | None) -> Iterator[tuple[str, ndarray]]:
         for prefix, module in self.named_modules():
             for name, array in module._parameters.items():
-                yield f"{prefix}.{name}" if prefix else name, array
+                if of_buffers is None or of_buffers == (name in module._buffers):
+                    yield f"{prefix}.{name}" if prefix else name, array
+
+    def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
+        """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
+        return self._named_arrays(False)
 
     def parameters(self) -> Iterator[ndarray]:
         """The arrays of all parameters."""
         return (array for _, array in self.named_parameters())
 
+    def named_buffers(self) -> Iterator[tuple[str, ndarray]]:
+        """The same of arrays that training would not change: a BatchNorm's running mean and variance."""
+        return self._named_arrays(True)
+
+    def buffers(self) -> Iterator[ndarray]:
+        """The arrays of all buffers."""
+        return (array for _, array in self.named_buffers())
+
+    def apply(self, function: Callable[[Module], Any]):
+        """Calls function(module) for every module within, then for this one, which is returned."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
+
     def state_dict(self) -> dict[str, ndarray]:
-        """Every parameter by its name: '0.weight'. The arrays cannot be written to."""
-        return dict(self.named_parameters())
+        """Every parameter and buffer by its name: '0.weight'. The arrays cannot be written to."""
+        return dict(self._named_arrays(None))
 
     def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> Keys:
         """Copies parameters from a mapping of names to arrays of NumPy, Iruka or torch, such as nn.load() gives.
@@ -151,8 +189,12 @@ class Module:
                 problems.append(
                     f"size mismatch for {name}: shape {shape} in state_dict, but {array.shape} in this module"
                 )
+            if name in state_dict and is_complex(state_dict[name]):
+                problems.append(f"dtype mismatch for {name}: complex in state_dict, but real in this module")
         if problems:
             where = f"nn.Module.load_state_dict: errors in the state_dict for {type(self).__name__}"
+            hint = parameters.hint(self, own, state_dict) if strict and (missing or unexpected) else ""
+            problems += [hint] * bool(hint)
             raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
         for prefix, module in self.named_modules():
             for name, array in list(module._parameters.items()):
@@ -171,8 +213,8 @@ class Module:
                 device = each
             else:
                 dtype = each
-        if dtype is not None and numpy.dtype(dtype).name not in _FLOATS:
-            raise TypeError(f"nn.Module.to: parameters are float32 or float64, not {numpy.dtype(dtype).name}")
+        if dtype is not None:
+            dtype = float_dtype(dtype, "nn.Module.to")
         if precision is not None and precision not in _PRECISIONS:
             raise ValueError(f"nn.Module.to: precision must be 'float32' or 'tf32', not {precision!r}")
         place = None if device is None else _core.device(device) if isinstance(device, str) else device
@@ -182,7 +224,8 @@ class Module:
             if device is None and dtype is None:
                 continue
             for name, array in list(module._parameters.items()):
-                changed = as_parameter(array, dtype or array.dtype, array.device if place is None else place)
+                kind = dtype if dtype is not None and array.dtype.name in FLOATS else array.dtype
+                changed = as_parameter(array, kind, array.device if place is None else place)
                 module._set(name, changed)
         return self
 
@@ -194,12 +237,59 @@ class Module:
         """to('float64')."""
         return self.to(dtype="float64")
 
+    def cpu(self):
+        """to('cpu')."""
+        return self.to(device="cpu")
+
+    def cuda(self, device: int | None = None):
+        """to('cuda'), or to a GPU by its number."""
+        return self.to(device="cuda" if device is None else f"cuda:{device}")
+
+    def half(self):
+        """Raises TypeError: parameters are float32 or float64."""
+        raise TypeError(
+            f"nn.{type(self).__name__}.half: parameters are float32 or float64; on a GPU to(precision='tf32') is the"
+            " fast arithmetic"
+        )
+
+    bfloat16 = half
+
+    @property
+    def precision(self) -> str:
+        """That of products on a GPU, 'float32' or 'tf32'; to(precision=) changes it."""
+        return self._precision
+
     def eval(self):
         """Returns this module, which is always evaluated."""
         return self
 
+    def train(self, mode: bool = True):
+        """train(False) is eval(). Raises NotImplementedError else: networks are trained in torch."""
+        if mode:
+            raise NotImplementedError(
+                f"nn.{type(self).__name__}.train: networks are evaluated, not trained, here; train in torch and load"
+                " the weights"
+            )
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True):
+        """requires_grad_(False) returns this module. Raises NotImplementedError else: there are no gradients."""
+        if requires_grad:
+            raise NotImplementedError(f"nn.{type(self).__name__}.requires_grad_: there are no gradients here")
+        return self
+
     def __call__(self, *args, **kwargs):
-        """The network of a batch `(..., in_features)`: what forward() gives."""
+        """The network of a batch `(..., in_features)`: what forward() gives.
+
+        A forward() of one's own gets arrays of Iruka on the device of the parameters, also where the caller has those
+        of other libraries.
+        """
+        if type(self).forward is not Module._forward_of_kernels:
+            args = tuple(self._network.converted(value) for value in args)
+            kwargs = {name: self._network.converted(value) for name, value in kwargs.items()}
+        elif "out" in kwargs:
+            kind = type(self).__name__
+            raise TypeError(f"nn.{kind}: a call takes no `out`; map(x, axis, out=out) writes to an array")
         return self.forward(*args, **kwargs)
 
     def forward(self, x) -> Any:
@@ -209,28 +299,47 @@ class Module:
     _forward_of_kernels = forward  # a class whose forward is another one has its own
 
     def __setattr__(self, name: str, value) -> None:
-        if not isinstance(value, Module):
-            if "_children" in vars(self):
-                self._children.pop(name, None)
-            object.__setattr__(self, name, value)
-            return
-        if "_children" not in vars(self):
-            raise AttributeError(f"nn.{type(self).__name__}: super().__init__() comes before modules are assigned")
-        vars(self).pop(name, None)
-        self._children[name] = value
-        note_new_structure()
+        is_module, is_parameter = isinstance(value, Module), isinstance(value, parameters.Parameter)
+        is_ready = "_network" in vars(self)
+        if (is_module or is_parameter) and not is_ready:
+            what = "modules" if is_module else "parameters"
+            raise AttributeError(f"nn.{type(self).__name__}: super().__init__() comes before {what} are assigned")
+        if is_ready and not isinstance(getattr(type(self), name, None), Parameter):
+            if name in self._parameters and not is_module and not is_parameter and value is not None:
+                return self._replace(name, value)
+            was_there = self._children.pop(name, None) is not None or self._parameters.pop(name, None) is not None
+            if was_there or is_module or is_parameter:
+                note_new_structure()
+            if is_module or is_parameter:
+                vars(self).pop(name, None)
+                if is_module:
+                    self._children[name] = value
+                else:
+                    self._set(name, value.data)
+                    is_buffer = isinstance(value, parameters.Buffer)
+                    self._buffers = tuple({*self._buffers} - {name}) + (name,) * is_buffer
+                return
+        object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str):
-        children = vars(self).get("_children", {})
-        if name in children:
-            return children[name]
+        for place in ("_children", "_parameters"):
+            found = vars(self).get(place, {})
+            if name in found:
+                return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for place in (self._children, self._parameters):
+            if name in place:
+                del place[name]
+                return note_new_structure()
+        object.__delattr__(self, name)
 
     def map(self, a, axis: int = -1, out: ndarray | None = None, progress=None) -> ndarray:
         """The network of each point of an array of any shape and layout, whose features lie along `axis`.
 
         The result has the network's outputs along that axis. out: an array of the result's shape. progress(done, all)
-        is called after each part of the points.
+        is called with numbers of points after each part of them, unless there are none; what it raises ends the work.
         """
         return self._network.map(a, axis, out, progress)
 
@@ -240,7 +349,10 @@ class Module:
 
     def as_function(self, name: str) -> DeviceFunction:
         """The network, with its weights of now, as a function that the bodies of kernels call: `name(in, out)`."""
-        return DeviceFunction(name, self._network.only_perceptron("as_function"))
+        try:
+            return DeviceFunction(name, self._network.only_perceptron("as_function"))
+        except ValueError as error:
+            raise renamed(error, "nn.Module.as_function") from None
 
     def extra_repr(self) -> str:
         """The arguments that made this module, for repr()."""

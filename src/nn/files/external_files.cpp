@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "iruka/error.h"
+#include "iruka/file_error.h"
 #include "nn/files/input.h"
 
 namespace iruka::nn {
@@ -19,7 +19,8 @@ const BufferHandle& ExternalFiles::at(const std::string& location) {
 
 /// Opens one folder after the other, so that a link put in between while this runs is not followed either.
 BufferHandle ExternalFiles::read(const std::string& location) const {
-  if (model_path_.empty()) refuse(location, "the model was given as bytes, so there is no folder to look in");
+  if (model_path_.empty())
+    refuse(location, "the model was given as bytes, so there is no folder to look in; give the path");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());
@@ -31,6 +32,7 @@ BufferHandle ExternalFiles::read(const std::string& location) const {
   }
   const size_t slash = model_path_.find_last_of('/');
   const std::string folder = slash == model_path_.npos ? "." : model_path_.substr(0, slash + 1);
+  const std::string path = (slash == model_path_.npos ? "" : folder) + location;
   auto opened = std::make_unique<File>(::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
   for (size_t i = 0; i < parts.size(); ++i) {
     // Opening a pipe would wait for its writer.
@@ -41,12 +43,13 @@ BufferHandle ExternalFiles::read(const std::string& location) const {
       refuse(location, "'" + parts[i] + "' is a symbolic link or no folder, and links are not followed");
     }
     if (next < 0) {
-      throw FileError(where_ + ": cannot open its data " + in_quotes(location) + ": " +
-                      std::generic_category().message(error));
+      throw SystemFileError(
+          where_ + ": cannot open its data " + in_quotes(location) + ": " + std::generic_category().message(error),
+          error, path);
     }
     opened = std::make_unique<File>(next);
   }
-  return read_whole(*opened, where_ + ": its data " + in_quotes(location));
+  return read_whole(*opened, where_ + ": its data " + in_quotes(location), path);
 }
 
 void ExternalFiles::refuse(const std::string& location, const std::string& problem) const {

@@ -48,10 +48,13 @@ bool is_safetensors(std::span<const uint8_t> bytes) {
   return header_size <= bytes.size() - sizeof(header_size);
 }
 
-/// Whether the bytes are fields of ONNX's ModelProto, a graph among them, to their end.
+/// Whether the bytes are fields of ONNX's ModelProto, a graph among them, to their end. Those that begin with its
+/// version, as exporters write them, may end too early: the reader says so.
 bool is_onnx(std::span<const uint8_t> bytes) {
   constexpr protozero::pbf_tag_type kGraph = 7, kLastField = 64;
+  constexpr uint8_t kVersionField = 0x08, kLastVersion = 32;
   bool has_graph = false;
+  const bool has_version = bytes.size() > 2 && bytes[0] == kVersionField && bytes[1] > 0 && bytes[1] < kLastVersion;
   try {
     protozero::pbf_reader model(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     while (model.next()) {
@@ -59,6 +62,8 @@ bool is_onnx(std::span<const uint8_t> bytes) {
       has_graph |= model.tag() == kGraph && model.wire_type() == protozero::pbf_wire_type::length_delimited;
       model.skip();
     }
+  } catch (const protozero::end_of_buffer_exception&) {
+    return has_version && has_graph;
   } catch (const protozero::exception&) {
     return false;
   }

@@ -10,34 +10,30 @@
 #include <system_error>
 
 #include "iruka/device.h"
-#include "iruka/error.h"
+#include "iruka/file_error.h"
 
 namespace iruka::nn {
 namespace {
 
-[[noreturn]] void raise_file_error(const std::string& where, const std::string& problem) {
-  throw FileError(where + ": " + problem);
-}
-
-[[noreturn]] void raise_system_error(const std::string& where, const char* verb, int error) {
-  raise_file_error(where, std::string("cannot ") + verb + ": " + std::generic_category().message(error));
+[[noreturn]] void raise_system_error(const std::string& where, const char* verb, int error, const std::string& path) {
+  throw SystemFileError(where + ": cannot " + verb + ": " + std::generic_category().message(error), error, path);
 }
 
 }  // namespace
 
-BufferHandle read_whole(const File& file, const std::string& where) {
+BufferHandle read_whole(const File& file, const std::string& where, const std::string& path) {
   struct stat status;
-  if (::fstat(file.get(), &status) != 0) raise_system_error(where, "read", errno);
-  if (S_ISDIR(status.st_mode)) raise_file_error(where, "is a folder, not a file");
-  if (!S_ISREG(status.st_mode)) raise_file_error(where, "is a device or pipe, not a file");
+  if (::fstat(file.get(), &status) != 0) raise_system_error(where, "read", errno, path);
+  if (S_ISDIR(status.st_mode)) throw SystemFileError(where + ": is a folder, not a file", EISDIR, path);
+  if (!S_ISREG(status.st_mode)) throw FileError(where + ": is a device or pipe, not a file");
   const auto size = static_cast<size_t>(status.st_size);
   auto buffer = std::make_shared<Buffer>(cpu(), size);
   for (size_t done = 0; done < size;) {
     constexpr size_t kPiece = size_t{1} << 30;
     const ssize_t count = ::read(file.get(), static_cast<char*>(buffer->data()) + done, std::min(size - done, kPiece));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) raise_system_error(where, "read", errno);
-    if (count == 0) raise_file_error(where, "became shorter while it was read");
+    if (count < 0) raise_system_error(where, "read", errno, path);
+    if (count == 0) throw FileError(where + ": became shorter while it was read");
     done += static_cast<size_t>(count);
   }
   return buffer;
@@ -50,14 +46,16 @@ Input Input::from_file(const std::string& function, const std::string& path) {
   input.path_ = path;
   // Opening a pipe would wait for its writer.
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) raise_system_error(input.where_, "open", errno);
-  input.buffer_ = read_whole(file, input.where_);
+  if (!file.is_open()) raise_system_error(input.where_, "open", errno, path);
+  input.buffer_ = read_whole(file, input.where_, path);
   return input;
 }
 
-Input Input::from_bytes(const std::string& function, std::span<const uint8_t> bytes) {
+Input Input::from_bytes(const std::string& function, std::span<const uint8_t> bytes, const std::string& name,
+                        const std::string& path) {
   Input input;
-  input.where_ = function;
+  input.where_ = name.empty() ? function : function + ": " + name;
+  input.path_ = path;
   input.buffer_ = copied(bytes);
   return input;
 }

@@ -16,7 +16,9 @@ class Input {
  public:
   /// `function` is what error messages name. Raises FileError, also for what is no regular file.
   static Input from_file(const std::string& function, const std::string& path);
-  static Input from_bytes(const std::string& function, std::span<const uint8_t> bytes);
+  /// `name` is what the messages call the bytes. `path`: that of the file they are from, beside which others may lie.
+  static Input from_bytes(const std::string& function, std::span<const uint8_t> bytes, const std::string& name = "",
+                          const std::string& path = "");
 
   std::span<const uint8_t> bytes() const { return {static_cast<const uint8_t*>(buffer_->data()), buffer_->bytes()}; }
   const BufferHandle& buffer() const { return buffer_; }
@@ -28,8 +30,8 @@ class Input {
   std::string where_, path_;
 };
 
-/// A buffer with all bytes of an open regular file. Raises FileError.
-BufferHandle read_whole(const File& file, const std::string& where);
+/// A buffer with all bytes of an open regular file. Raises FileError that names `path`.
+BufferHandle read_whole(const File& file, const std::string& where, const std::string& path);
 /// A buffer with a copy of `bytes`.
 BufferHandle copied(std::span<const uint8_t> bytes);
 

@@ -165,10 +165,10 @@ class ModelReader {
   Attribute attribute_of(const AttributeFields& fields, const std::string& where, int depth) {
     if (!fields.reference.empty()) return AttributeReference{fields.reference};
     switch (static_cast<AttributeType>(fields.type ? fields.type : fields.seen)) {
-      case AttributeType::number: return fields.number;
+      case AttributeType::number: return static_cast<double>(fields.number);
       case AttributeType::integer: return fields.integer;
       case AttributeType::text: return fields.text;
-      case AttributeType::numbers: return fields.numbers;
+      case AttributeType::numbers: return std::vector<double>(fields.numbers.begin(), fields.numbers.end());
       case AttributeType::integers: return fields.integers;
       case AttributeType::texts: return fields.texts;
       case AttributeType::tensor: return tensors_.read(only(fields.tensor, where)).array;
@@ -322,6 +322,9 @@ Graph read_onnx(const Input& input) {
     Graph graph = ModelReader(input).read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     check_graph(graph, input.where());
     return graph;
+  } catch (const protozero::end_of_buffer_exception&) {
+    raise_value_error(input.where(), "damaged ONNX model: it is cut short: its " + std::to_string(bytes.size()) +
+                                         " bytes end within what they announce");
   } catch (const protozero::exception& error) {
     raise_value_error(input.where(), std::string("damaged ONNX model: ") + error.what());
   }

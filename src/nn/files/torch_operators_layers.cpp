@@ -26,7 +26,7 @@ Names linear(TorchCall& call) {
   return {bias ? call.emit("Add", {product, bias->value}) : product};
 }
 
-float factor(TorchCall& call, const char* name) { return static_cast<float>(call.number(name, Scalar(1)).as_double()); }
+double factor(TorchCall& call, const char* name) { return call.number(name, Scalar(1)).as_double(); }
 
 Names addmm(TorchCall& call) {
   const Names inputs{call.tensor("mat1").value, call.tensor("mat2").value, call.tensor("self").value};
@@ -256,7 +256,7 @@ Names adaptive_max_pool(TorchCall& call) {
 
 // Normalizations.
 
-float epsilon_of(TorchCall& call) { return static_cast<float>(call.number("eps", Scalar(1e-5)).as_double()); }
+double epsilon_of(TorchCall& call) { return call.number("eps", Scalar(1e-5)).as_double(); }
 
 /// The argument, or as many equal numbers.
 std::string or_filled(TorchCall& call, const char* name, int64_t count, double number, Dtype dtype) {
@@ -346,7 +346,7 @@ Names rms_norm(TorchCall& call) {
                        : x.dtype == Dtype::float16  ? 0x1p-10
                        : x.dtype == Dtype::bfloat16 ? 0x1p-7
                                                     : 0x1p-23;
-  const auto epsilon = static_cast<float>(call.number("eps", Scalar(least)).as_double());
+  const double epsilon = call.number("eps", Scalar(least)).as_double();
   return {call.emit("RMSNormalization", {x.value, weight_of_shape(call, shape, x.dtype)},
                     {{"axis", -std::ssize(shape)}, {"epsilon", epsilon}})};
 }
@@ -393,7 +393,7 @@ Names attention(TorchCall& call) {
     inputs.push_back(!has_heads && mask->ndim() == 3 ? call.unsqueezed(mask->value, {1}) : mask->value);
   }
   Attributes attributes{{"is_causal", int64_t{call.flag("is_causal", false)}}};
-  if (call.has("scale")) attributes["scale"] = static_cast<float>(call.number("scale").as_double());
+  if (call.has("scale")) attributes["scale"] = call.number("scale").as_double();
   const std::string y = call.emit("Attention", inputs, attributes);
   return {has_heads ? y : call.squeezed(y, {1})};
 }

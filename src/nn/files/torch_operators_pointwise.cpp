@@ -128,11 +128,11 @@ Names hardtanh(TorchCall& call) {
 }
 Names relu6(TorchCall& call) { return {between(call, 0, 6)}; }
 Names hardsigmoid(TorchCall& call) {
-  return {call.emit("HardSigmoid", {input_of(call)}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})};
+  return {call.emit("HardSigmoid", {input_of(call)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}})};
 }
 
-float attribute(TorchCall& call, const char* name, double otherwise) {
-  return static_cast<float>(call.number(name, Scalar(otherwise)).as_double());
+double attribute(TorchCall& call, const char* name, double otherwise) {
+  return call.number(name, Scalar(otherwise)).as_double();
 }
 Names leaky_relu(TorchCall& call) {
   return {call.emit("LeakyRelu", {input_of(call)}, {{"alpha", attribute(call, "negative_slope", 0.01)}})};
@@ -158,8 +158,8 @@ Names gelu(TorchCall& call) {
 }
 /// 0 near 0; elsewhere x, for softshrink less the threshold.
 Names shrink(TorchCall& call) {
-  const float limit = attribute(call, "lambd", 0.5);
-  const float bias = call.name() == "softshrink" ? limit : 0;
+  const double limit = attribute(call, "lambd", 0.5);
+  const double bias = call.name() == "softshrink" ? limit : 0;
   const std::string x = input_of(call), y = call.emit("Shrink", {x}, {{"lambd", limit}, {"bias", bias}});
   return {call.emit("Where", {call.emit("IsNaN", {x}), x, y})};  // ONNX makes 0 of NaN
 }

@@ -396,7 +396,7 @@ Names upsample(TorchCall& call) {
   if (rank != rank_in(name)) call.fail("an input of " + std::to_string(x.ndim()) + " axes is not known");
   const bool aligns_corners = call.flag("align_corners", false), is_nearest = std::string_view(call.op()) == "nearest";
   const bool is_exact = name.find("exact") != name.npos;
-  Attributes attributes{{"mode", std::string(call.op())}, {"cubic_coeff_a", -0.75f}};
+  Attributes attributes{{"mode", std::string(call.op())}, {"cubic_coeff_a", -0.75}};
   attributes["nearest_mode"] = std::string(is_exact ? "round_prefer_ceil" : "floor");
   attributes["coordinate_transformation_mode"] = std::string(is_nearest && !is_exact ? "asymmetric"
                                                              : aligns_corners        ? "align_corners"

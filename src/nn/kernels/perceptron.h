@@ -21,6 +21,11 @@ namespace iruka::nn {
 
 inline constexpr int kGroup = 4;
 
+/// Whether an argument of a network is a local array of kCount numbers, or something else, whose numbers are not known.
+template <class T, int kCount> inline constexpr bool kFits = true;
+template <class T, decltype(sizeof 0) kExtent, int kCount>
+inline constexpr bool kFits<T (&)[kExtent], kCount> = kExtent == kCount;
+
 /// Where the weights lie: in memory; among the arguments of a kernel, which a GPU's instructions take as constants; or
 /// in the shared memory of a GPU's block.
 enum class WeightsPlace { memory, arguments, shared };

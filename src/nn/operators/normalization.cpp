@@ -129,7 +129,7 @@ Results local_response_normalization(const Call& call) {
         }
         y[i] = x[i] / pow(bias + scale * total, beta);)",
                                  "local_response");
-  const double scale = call.number("alpha", 1e-4f) / static_cast<double>(size);
+  const double scale = call.number("alpha", static_cast<double>(1e-4F)) / static_cast<double>(size);
   return {filled_by(kernel,
                     {x, x.shape(1), inner, (size - 1) / 2, size / 2, scale, call.number("beta", 0.75),
                      call.number("bias", 1)},

@@ -53,8 +53,8 @@ int64_t Call::integer(const char* name, int64_t otherwise) const {
   return value ? *value : otherwise;
 }
 double Call::number(const char* name, double otherwise) const {
-  const auto* value = get<float>(*this, name, "a number");
-  return value ? static_cast<double>(*value) : otherwise;
+  const auto* value = get<double>(*this, name, "a number");
+  return value ? *value : otherwise;
 }
 std::string Call::text(const char* name, const char* otherwise) const {
   const auto* value = get<std::string>(*this, name, "a text");
@@ -64,9 +64,9 @@ std::optional<std::vector<int64_t>> Call::integers(const char* name) const {
   const auto* value = get<std::vector<int64_t>>(*this, name, "integers");
   return value ? std::optional(*value) : std::nullopt;
 }
-std::vector<float> Call::numbers(const char* name) const {
-  const auto* value = get<std::vector<float>>(*this, name, "numbers");
-  return value ? *value : std::vector<float>();
+std::vector<double> Call::numbers(const char* name) const {
+  const auto* value = get<std::vector<double>>(*this, name, "numbers");
+  return value ? *value : std::vector<double>();
 }
 std::vector<std::string> Call::texts(const char* name) const {
   const auto* value = get<std::vector<std::string>>(*this, name, "texts");

@@ -46,7 +46,7 @@ class Call {
   double number(const char* name, double otherwise) const;
   std::string text(const char* name, const char* otherwise) const;
   std::optional<std::vector<int64_t>> integers(const char* name) const;
-  std::vector<float> numbers(const char* name) const;
+  std::vector<double> numbers(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
   /// The integers of an input in newer operator sets, of an attribute in older ones.
   std::optional<std::vector<int64_t>> integers(const char* name, size_t input) const;

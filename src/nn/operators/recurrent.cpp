@@ -52,7 +52,7 @@ std::string activation_texts(const Call& call, const std::vector<std::string>& d
   }
   if (std::ssize(names) != directions * std::ssize(defaults))
     call.fail("there are " + std::to_string(names.size()) + " activations");
-  const std::vector<float> alphas = call.numbers("activation_alpha"), betas = call.numbers("activation_beta");
+  const std::vector<double> alphas = call.numbers("activation_alpha"), betas = call.numbers("activation_beta");
   size_t alpha = 0, beta = 0;
   std::string texts;
   for (size_t k = 0; k < names.size(); ++k) {

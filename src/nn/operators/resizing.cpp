@@ -225,8 +225,7 @@ Results resize_operator(const Call& call) {
   } else if (call.has(scales) && call[scales].size() != 0) {
     take_scales(call, numbers_of(call, scales), plans);
   } else {
-    const std::vector<float> list = call.numbers("scales");
-    take_scales(call, {list.begin(), list.end()}, plans);
+    take_scales(call, call.numbers("scales"), plans);
   }
   check(call, method, plans);
   if (method.coordinates == "tf_crop_and_resize") {

@@ -5,6 +5,7 @@
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
+#include "nn/doubles.h"
 #include "nn/files/onnx_tensor.h"
 #include "nn/operators/operator.h"
 
@@ -39,8 +40,8 @@ Results constant(const Call& call) {
   if (call.attribute("value_float")) return {full(Dims(), call.number("value_float", 0), Dtype::float32)};
   if (call.attribute("value_ints")) return {array_of_integers(*call.integers("value_ints"))};
   if (call.attribute("value_floats")) {
-    const std::vector<float> values = call.numbers("value_floats");
-    return {Array::from(std::span<const float>(values), {std::ssize(values)})};
+    const std::vector<double> values = call.numbers("value_floats");
+    return {array_of(values, {std::ssize(values)}, Dtype::float32)};
   }
   call.fail("it has no tensor, numbers or integers as its value");
 }
