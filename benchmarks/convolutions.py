@@ -75,6 +75,20 @@ def residual(net):
     return net.finish(net.op("GlobalAveragePool", x), opset=20)
 
 
+def decoder(net):
+    """Transposed convolutions and a bilinear resize, batch 2, 32 x 32 to 256 x 256."""
+    x, inputs = net.input(2, 64, 32, 32), 64
+    for outputs, kernel, margin in ((32, 4, 1), (16, 2, 0)):
+        weights, bias = net.weight(inputs, outputs, kernel, kernel), net.weight(outputs)
+        x = net.op("Relu", net.op("ConvTranspose", x, weights, bias, strides=[2, 2], pads=[margin] * 4))
+        inputs = outputs
+    scales = net.constant(np.array([1, 1, 2, 2], np.float32))
+    return net.finish(net.op("Resize", x, "", scales, mode="linear"), opset=20)
+
+
+MODELS = (tiny, small, mobile, residual, decoder)
+
+
 def timed_again(call):
     """Seconds of the second of two calls: threads of the other library still wait for work during the first."""
     call()
@@ -111,7 +125,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks"))
     options = parser.parse_args()
     iruka.set_num_threads(options.threads)
-    rows = {each.__name__: measured(each, options.threads, options.rounds) for each in (tiny, small, mobile, residual)}
+    rows = {each.__name__: measured(each, options.threads, options.rounds) for each in MODELS}
     options.output.mkdir(parents=True, exist_ok=True)
     results = {"processor": processor(), "threads": options.threads, "networks": rows}
     (options.output / "convolutions.json").write_text(json.dumps(results, indent=1))

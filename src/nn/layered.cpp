@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/device.h"
 #include "iruka/linalg.h"
 #include "iruka/ops.h"
 #include "ops/linalg/operands.h"
@@ -12,7 +13,8 @@
 namespace iruka::nn {
 namespace {
 
-constexpr int64_t kBytesAtOnce = int64_t{128} << 20;
+/// Of the widest layer's numbers: what a processor's caches hold, and what keeps a GPU busy.
+constexpr int64_t kBytesOnHost = int64_t{2} << 20, kBytesOnGpu = int64_t{128} << 20;
 const char* const kHeader = "#include \"nn/kernels/perceptron.h\"\n";
 
 KernelOptions options() {
@@ -58,7 +60,8 @@ LayeredNetwork::Pointwise LayeredNetwork::pointwise(const Activation* activation
 }
 
 LayeredNetwork::LayeredNetwork(const std::vector<DenseLayer>& layers, const Plan& plan)
-    : widest_(plan.widest), itemsize_(itemsize(plan.dtype)) {
+    : row_bytes_(plan.widest * itemsize(plan.dtype)),
+      bytes_at_once_(plan.device->target().is_host ? kBytesOnHost : kBytesOnGpu) {
   for (size_t k = 0; k < layers.size(); ++k) {
     const DenseLayer& from = layers[k];
     const int64_t width = plan.layers[k].outputs;
@@ -76,7 +79,7 @@ LayeredNetwork::LayeredNetwork(const std::vector<DenseLayer>& layers, const Plan
   }
 }
 
-int64_t LayeredNetwork::rows_at_once() const { return std::max<int64_t>(1, kBytesAtOnce / (widest_ * itemsize_)); }
+int64_t LayeredNetwork::rows_at_once() const { return std::max<int64_t>(1, bytes_at_once_ / row_bytes_); }
 
 Array LayeredNetwork::operator()(const Array& x) const {
   Array values = layers_.empty() || !layers_[0].matrix.valid() ? x.copy() : x;

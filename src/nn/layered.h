@@ -36,7 +36,7 @@ class LayeredNetwork {
   static Pointwise pointwise(const Activation* activation, const Array& bias, const Plan& plan, int64_t width);
 
   std::vector<Layer> layers_;
-  int64_t widest_ = 1, itemsize_ = 4;
+  int64_t row_bytes_ = 1, bytes_at_once_ = 1;
 };
 
 }  // namespace iruka::nn

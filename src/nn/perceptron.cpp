@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "nn/layers.h"
 #include "nn/loop_perceptron.h"
 #include "nn/perceptron_text.h"
+#include "nn/point_blocks.h"
 #include "nn/point_function.h"
 #include "nn/points.h"
 #include "nn/tensor_perceptron.h"
@@ -29,13 +31,15 @@ struct FasterNetwork {
 
 struct Perceptron::State {
   Plan plan;
-  std::vector<DenseLayer> layers;  ///< the arrays of a network that is one kernel are not read again
-  bool is_one_kernel = false;
-  Array weights;                                       ///< packed, of a network that is one kernel
-  std::vector<ElementwiseKernel> kernels;              ///< for packed and strided points, x's layout first
+  std::vector<DenseLayer> layers;          ///< the arrays of a network that is one kernel are not read again
+  bool is_one_kernel = false;              ///< on every device, and a function of kernels
+  bool has_kernel = false;                 ///< by which points run
+  Array weights;                           ///< packed, of a network that is one kernel
+  std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
   mutable CallCache<Precision, FasterNetwork> faster;  ///< of a network that is one kernel
-  std::shared_ptr<const LoopPerceptron> loops;         ///< run until the kernel is compiled; or null
-  LayeredNetwork layered;
+  /// Run until the kernel is compiled, and a network that is too wide for it or too deep; or null.
+  std::shared_ptr<const LoopPerceptron> loops;
+  LayeredNetwork layered;  ///< of a network with neither kernel nor loops
 
   const ElementwiseKernel& kernel(PointLayout x, PointLayout y) const {
     return kernels[2 * static_cast<size_t>(x) + static_cast<size_t>(y)];
@@ -109,6 +113,17 @@ void run_kernel(const Perceptron::State& state, const Array& x, const Array& y) 
   launch.compile_in_background();
 }
 
+/// A part of the points, of which a copy may have to be made.
+constexpr int64_t kPointsOfLoops = int64_t{1} << 20;
+
+/// Of a network without a kernel.
+void run_loops(const Perceptron::State& state, const Array& x, const Array& y) {
+  if (state.loops->run(x, y)) return;
+  const Array result = Array::empty(y.shape(), y.dtype(), y.device());
+  state.loops->run(x.astype(state.plan.dtype), result);
+  Array(y).assign(result);
+}
+
 void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x, Array y) {
   const int64_t rows = x.size() / plan.in_features;
   const Array values = x.astype(plan.dtype, false).reshape({rows, plan.in_features});
@@ -119,21 +134,38 @@ void run_layers(const LayeredNetwork& network, const Plan& plan, const Array& x,
 PointFunction point_function(const Perceptron::State& state, Precision precision) {
   const Plan& plan = state.plan;
   const FasterNetwork faster = faster_network(state, precision);
-  const LayeredNetwork* const layered = state.is_one_kernel ? faster.layered.get() : &state.layered;
+  const bool has_layers = !state.has_kernel && !state.loops;
+  const LayeredNetwork* const layered = has_layers ? &state.layered : faster.layered.get();
   return {.name = "nn.Perceptron",
           .in_features = plan.in_features,
           .out_features = plan.out_features,
           .dtype = plan.dtype,
           .device = plan.device,
-          .points_at_once = layered ? layered->rows_at_once() : INT64_MAX,
+          .points_at_once = layered               ? layered->rows_at_once()
+                            : state.is_one_kernel ? INT64_MAX
+                                                  : kPointsOfLoops,
           .run = [&state, faster, layered](const Array& x, const Array& y) {
             if (layered)
               run_layers(*layered, state.plan, x, y);
             else if (faster.kernel)
               faster.kernel->run(x, y);
+            else if (state.plan.device->target().is_host)
+              run_in_blocks(x, y, [&state](const Array& part, const Array& result) {
+                (state.has_kernel ? run_kernel : run_loops)(state, part, result);
+              });
             else
               run_kernel(state, x, y);
           }};
+}
+
+/// Whether a processor runs layers that are wider than kWidest as one kernel: its vectors are points, and those of the
+/// loops outputs, of which layers with few waste most.
+bool is_kernel_on_host(const Perceptron::State& state) {
+  constexpr int64_t kWidestOnHost = 512, kNarrow = 32;
+  if (!state.plan.device->target().is_host || state.layers.size() > Perceptron::kDeepest) return false;
+  return state.plan.widest <= kWidestOnHost && std::ranges::all_of(state.plan.layers, [](const PackedLayer& layer) {
+           return std::min(layer.inputs, layer.outputs) <= kNarrow;
+         });
 }
 
 std::string why_layered(const Perceptron::State& state) {
@@ -149,14 +181,15 @@ Perceptron::Perceptron(std::vector<DenseLayer> layers, const ActivationInput& in
   state->plan = plan_layers(layers, input);
   state->layers = std::move(layers);
   state->is_one_kernel = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
-  if (state->is_one_kernel) {
+  state->has_kernel = state->is_one_kernel || is_kernel_on_host(*state);
+  if (LoopPerceptron::fits(state->layers, state->plan))
+    state->loops = std::make_shared<const LoopPerceptron>(state->layers, state->plan);
+  if (state->has_kernel) {
     state->weights = pack_weights(state->layers, state->plan);
-    if (LoopPerceptron::fits(state->layers, state->plan))
-      state->loops = std::make_shared<const LoopPerceptron>(state->layers, state->plan);
     for (const PointLayout x : {PointLayout::packed, PointLayout::strided})
       for (const PointLayout y : {PointLayout::packed, PointLayout::strided})
         state->kernels.push_back(point_kernel(state->layers, state->plan, x, y));
-  } else {
+  } else if (!state->loops) {
     state->layered = LayeredNetwork(state->layers, state->plan);
   }
   state_ = std::move(state);
@@ -187,10 +220,15 @@ template <class Ask>
 auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
   const int at = features_axis(point_function(state, Precision::float32), x, axis);
   if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
-  const Array y = empty_result(state.plan, x, at);
-  const PointCall call(state.plan, ops::with_axis_at(x, at, x.ndim() - 1), state.weights,
-                       ops::with_axis_at(y, at, y.ndim() - 1));
-  return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, call.options);
+  const Array y = ops::with_axis_at(empty_result(state.plan, x, at), at, x.ndim() - 1),
+              points = ops::with_axis_at(x, at, x.ndim() - 1);
+  const auto ask_for = [&](const Array& from, const Array& to) {
+    const PointCall call(state.plan, from, state.weights, to);
+    return ask(state.kernel(call.x.layout, call.y.layout), call.arguments, call.options);
+  };
+  if (!state.plan.device->target().is_host) return ask_for(points, y);
+  const BlockOfPoints block(points, y);
+  return ask_for(block.x, block.y);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "iruka/ops.h"
 #include "nn/fusion.h"
 #include "nn/operators/library_convolution.h"
+#include "nn/operators/transposed_phases.h"
 #include "nn/operators/window.h"
 #include "ops/views.h"
 
@@ -100,14 +101,18 @@ Array convolved_by_matrices(const Window& window, const Operands& operands) {
   return result;
 }
 
+void check_kernel(const Call& call, const Window& window, const Array& weights) {
+  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
+    call.fail("kernel_shape is not that of the weights");
+}
+
 /// The window of operands, which fit it.
 Window checked_window(const Call& call, const Operands& operands) {
   const auto& [x, weights, groups] = operands;
   const Window window = window_of(call, x, call.integers("kernel_shape").value_or(kernel_of_weights(weights)));
   if (groups < 1 || weights.shape(1) * groups != x.shape(1) || weights.shape(0) % groups != 0)
     refuse_channels(call, operands);
-  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
-    call.fail("kernel_shape is not that of the weights");
+  check_kernel(call, window, weights);
   return window;
 }
 
@@ -130,8 +135,12 @@ Results transposed_convolution(const Call& call) {
       transposed_window_of(call, given.x, call.integers("kernel_shape").value_or(kernel_of_weights(given.weights)));
   if (given.groups < 1 || given.weights.shape(0) != given.x.shape(1) || given.x.shape(1) % given.groups != 0)
     refuse_channels(call, given);
+  check_kernel(call, window, given.weights);
   if (const auto made = convolved_by_library(window, true, given.x, given.weights, given.groups))
     return {with_bias(call, *made)};
+  if (const auto made =
+          convolved_by_phases(window, given.x, given.weights, given.groups, call.has(2) ? call[2] : Array()))
+    return {rounded(call, *made)};
   const Operands operands = prepared(given);
   const auto& [x, weights, groups] = operands;
   const int64_t images = x.shape(0), inputs = x.shape(1) / groups, outputs = weights.shape(1);

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/device.h"
 #include "iruka/ops.h"
 #include "nn/operators/operator.h"
+#include "nn/operators/resize_loops.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
@@ -108,12 +110,23 @@ Array resized_axis(const Array& given, int axis, const Weights& weights, int64_t
   const Array x = given.contiguous();
   Dims shape = x.shape();
   shape[axis] = out;
+  const int64_t inner = extent_between(x, axis + 1, x.ndim());
+  if (x.device().target().is_host && count(shape) > 0) {
+    const Array result = Array::empty(shape, x.dtype(), x.device());
+    const ResizedAxis resized{count(shape) / inner / out,
+                              x.shape(axis),
+                              out,
+                              inner,
+                              weights.taps,
+                              static_cast<const int64_t*>(weights.places.data()),
+                              static_cast<const double*>(weights.weights.data())};
+    if (resize_by_loops(resized, x, result)) return result;
+  }
   const Array places = weights.places.to_device(x.device());
   const bool is_copy = weights.taps == 1;
   const Dtype dtype = is_copy || x.dtype() == Dtype::float64 ? x.dtype() : Dtype::float32;
   const std::string type = is_copy ? "T" : name(x.dtype()), sum = info(dtype).c_type;
   const std::string start = "const int64_t to = i / inner % out, from = i / inner / out * in * inner + i % inner;\n";
-  const int64_t inner = extent_between(x, axis + 1, x.ndim());
   if (is_copy) {
     const auto& kernel = kernel_of("", "raw const T x, raw const int64 places, int64 inner, int64 in, int64 out",
                                    "raw T y", start + "y[i] = x[from + places[to] * inner];", "resize_nearest");
@@ -135,7 +148,13 @@ Array resized(const Array& given, const std::vector<int>& axes, const std::vecto
               const Method& method, const Scalar& outside) {
   Array x = given;
   std::vector<std::pair<int, std::vector<bool>>> outsides;
-  for (size_t k = 0; k < axes.size(); ++k) {
+  // Axes that shrink first, then the last of those that grow: the sums along the last axis read single elements.
+  std::vector<size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto grows = [&](size_t k) { return plans[k].out > plans[k].in; };
+  std::ranges::stable_sort(
+      order, [&](size_t a, size_t b) { return grows(a) == grows(b) ? grows(a) && axes[a] > axes[b] : !grows(a); });
+  for (const size_t k : order) {
     if (plans[k].in == plans[k].out && plans[k].scale == 1 && method.coordinates != "tf_crop_and_resize") continue;
     const Weights weights = weights_of(method, plans[k]);
     x = resized_axis(x, axes[k], weights, plans[k].out);
