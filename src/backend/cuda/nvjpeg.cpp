@@ -198,7 +198,7 @@ class CudaJpegDecoders final : public JpegDecoders {
 
  private:
   /// Of a batch, which keeps all parts of the engine busy. The library reads the next batch meanwhile.
-  static constexpr size_t kMostInBatch = 128;
+  static constexpr size_t kMostInBatch = 256;
   /// Pixels of a batch, which bound the memory that the engine needs.
   static constexpr int64_t kMostPixels = int64_t{1} << 28;
   static constexpr size_t kEngineLanes = 3;

@@ -158,7 +158,7 @@ template <int... kSteps>
 IRUKA_INLINE float stepped(float value, const float* numbers, int channels, int channel) {
   const auto step = [&]<int kStep>() {
     if constexpr (kStep == kNormalize) {
-      value = (value - numbers[channel]) * numbers[channel + channels];
+      value = __fmul_rn(value - numbers[channel], numbers[channel + channels]);  // not part of a fused operation
       channel += 2 * channels;
     } else {
       value = rounded_to<kStep>(value);

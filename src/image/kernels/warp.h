@@ -54,14 +54,19 @@ IRUKA_INLINE int nearest_place(float place) {
   return below + (rest > 0.5f || (rest == 0.5f && below % 2 != 0) ? 1 : 0);
 }
 
-/// A pixel of the source, whose first channel is `at`; null for a constant.
+/// A pixel of the source by its first channel. That of a constant is the first pixel, so that any load is valid.
+template <class T> struct Pixel {
+  const T* at;
+  bool is_constant;
+};
 template <int kBorder, class Index, class T>
-IRUKA_INLINE const T* pixel_at(const PictureJob& job, const T* source, int y, int x) {
+IRUKA_INLINE Pixel<T> pixel_at(const PictureJob& job, const T* source, int y, int x) {
   const int row = place_within(kBorder, y, job.height), column = place_within(kBorder, x, job.width);
-  return row < 0 || column < 0 ? (const T*)nullptr : source + (row * Index(job.row) + column * Index(job.column));
+  const bool is_constant = row < 0 || column < 0;
+  return {source + (is_constant ? Index(0) : row * Index(job.row) + column * Index(job.column)), is_constant};
 }
-template <class T> IRUKA_INLINE float value_at(const PictureJob& job, const T* pixel, int channel, int c) {
-  return pixel ? float(pixel[c * job.channel]) : job.outside[channel + c];
+template <class T> IRUKA_INLINE float value_at(const PictureJob& job, const Pixel<T>& pixel, int channel, int c) {
+  return pixel.is_constant ? job.outside[channel + c] : float(pixel.at[c * job.channel]);
 }
 
 /// Whether all neighbours of a place are constants, whose sum would not be exact.
@@ -80,7 +85,7 @@ IRUKA_INLINE Values<kGroup> fixed_warp(const PictureJob& job, const T* source, f
     int sums[kGroup];
     for (int c = 0; c < kGroup; ++c) sums[c] = 0;
     for (int k = 0; k < kTaps; ++k) {
-      const T* const pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
+      const Pixel<T> pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
       for (int c = 0; c < kGroup; ++c) sums[c] += int(value_at(job, pixel, channel, c)) * across.weights[k];
     }
     for (int c = 0; c < kGroup; ++c) totals[c] += sums[c] * down.weights[j];
@@ -102,7 +107,7 @@ IRUKA_INLINE Values<kGroup> float_warp(const PictureJob& job, const T* source, f
     float sums[kGroup];
     for (int c = 0; c < kGroup; ++c) sums[c] = 0;
     for (int k = 0; k < kTaps; ++k) {
-      const T* const pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
+      const Pixel<T> pixel = pixel_at<kBorder, Index>(job, source, down.first + j, across.first + k);
       for (int c = 0; c < kGroup; ++c) sums[c] = fmaf(value_at(job, pixel, channel, c), across.weights[k], sums[c]);
     }
     for (int c = 0; c < kGroup; ++c) totals.of[c] = fmaf(sums[c], down.weights[j], totals.of[c]);
@@ -131,7 +136,7 @@ template <class Index> IRUKA_INLINE Place mapped_place(const PictureJob& job, In
 template <int kFilter, int kBorder, bool kIsFixed, int kGroup, class Index, class T>
 IRUKA_INLINE Values<kGroup> warped(const PictureJob& job, const T* source, Place place, int channel) {
   if constexpr (kFilter == kNearest) {
-    const T* const pixel = pixel_at<kBorder, Index>(job, source, nearest_place(place.y), nearest_place(place.x));
+    const Pixel<T> pixel = pixel_at<kBorder, Index>(job, source, nearest_place(place.y), nearest_place(place.x));
     Values<kGroup> made;
     for (int c = 0; c < kGroup; ++c) made.of[c] = value_at(job, pixel, channel, c);
     return made;
