@@ -6,7 +6,12 @@ import pytest
 import iruka
 from iruka import nn
 
-WIDTHS = {"one kernel": (8, 32, 4), "too wide for a kernel": (8, 300, 4), "too deep for a kernel": (8, *[12] * 17, 4)}
+WIDTHS = {
+    "one kernel": (8, 32, 4),
+    "one kernel on a host": (8, 300, 4),
+    "too wide for a kernel": (8, 270, 300, 4),
+    "too deep for a kernel": (8, *[12] * 17, 4),
+}
 
 
 def network(widths, dtype="float32", last=None):
