@@ -3,6 +3,7 @@
 #include "backend/cpu/convolution.h"
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/dense_network.h"
+#include "backend/cpu/filtering.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/patch_matching.h"
@@ -15,6 +16,7 @@
 #include "backend/cuda/cusolver.h"
 #include "core/convolutions.h"
 #include "core/dense_network.h"
+#include "core/filtering.h"
 #include "core/fourier.h"
 #include "core/front_end.h"
 #include "core/linear_algebra.h"
@@ -65,6 +67,9 @@ const Implementations<Poolings> Poolings::implementations{
 
 const Implementations<Resamplings> Resamplings::implementations{
     "resampling pictures", {[](Device&) -> Resamplings& { return cpu_backend::cpu_resamplings(); }, nullptr}};
+
+const Implementations<Filterings> Filterings::implementations{
+    "filters of pictures", {[](Device&) -> Filterings& { return cpu_backend::cpu_filterings(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

@@ -1,0 +1,251 @@
+// Sums of integers. Part of filter_lanes.h.
+
+using Words = Lanes<uint16_t>;
+using Signed = Lanes<int16_t>;
+/// As many numbers as there are words in a vector.
+template <class T> using WordLanes = Lanes<T, Words::kSize>;
+
+IRUKA_FILTER_INLINE Words::Vector widened(const uint8_t* from) {
+  return __builtin_convertvector(WordLanes<uint8_t>::load(from), Words::Vector);
+}
+
+/// kTaps is 0 for more than seven.
+template <int kTaps>
+void integer_rows_of(const uint8_t* const* rows, const int16_t* weights, int any_taps, int64_t elements,
+                     uint16_t* sums) {
+  const int taps = kTaps > 0 ? kTaps : any_taps;
+  fill_row<Words>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+    Words::Vector sum{};
+    for (int k = 0; k < taps; ++k) sum += widened(rows[k] + x) * Words::all(static_cast<uint16_t>(weights[k]));
+    return sum;
+  });
+}
+/// The same where the weights of neighbours on both sides of the middle are equal.
+template <int kTaps>
+void symmetric_rows_of(const uint8_t* const* rows, const int16_t* weights, int any_taps, int64_t elements,
+                       uint16_t* sums) {
+  const int taps = kTaps > 0 ? kTaps : any_taps, half = taps / 2;
+  fill_row<Words>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+    Words::Vector sum = widened(rows[half] + x) * Words::all(static_cast<uint16_t>(weights[half]));
+    for (int k = 0; k < half; ++k)
+      sum += (widened(rows[k] + x) + widened(rows[taps - 1 - k] + x)) * Words::all(static_cast<uint16_t>(weights[k]));
+    return sum;
+  });
+}
+IRUKA_FILTER_INLINE bool is_symmetric(const int16_t* weights, int taps) {
+  bool made = taps % 2 != 0;
+  for (int k = 0; k < taps / 2; ++k) made = made && weights[k] == weights[taps - 1 - k];
+  return made;
+}
+void integer_rows(const uint8_t* const* rows, const int16_t* weights, int taps, int64_t elements, uint16_t* sums) {
+  if (is_symmetric(weights, taps)) {
+    switch (taps) {
+      case 1: return symmetric_rows_of<1>(rows, weights, taps, elements, sums);
+      case 3: return symmetric_rows_of<3>(rows, weights, taps, elements, sums);
+      case 5: return symmetric_rows_of<5>(rows, weights, taps, elements, sums);
+      case 7: return symmetric_rows_of<7>(rows, weights, taps, elements, sums);
+      default: return symmetric_rows_of<0>(rows, weights, taps, elements, sums);
+    }
+  }
+  switch (taps) {
+    case 2: return integer_rows_of<2>(rows, weights, taps, elements, sums);
+    case 3: return integer_rows_of<3>(rows, weights, taps, elements, sums);
+    case 5: return integer_rows_of<5>(rows, weights, taps, elements, sums);
+    default: return integer_rows_of<0>(rows, weights, taps, elements, sums);
+  }
+}
+
+template <int kTaps>
+void integer_columns_of(const int16_t* row, const int16_t* weights, int any_taps, int64_t step, int64_t elements,
+                        int16_t* result) {
+  const int taps = kTaps > 0 ? kTaps : any_taps;
+  fill_row<Signed>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+    Signed::Vector sum{};
+    for (int k = 0; k < taps; ++k) sum += Signed::load(row + x + k * step) * Signed::all(weights[k]);
+    return sum;
+  });
+}
+void integer_columns(const int16_t* row, const int16_t* weights, int taps, int64_t step, int64_t elements,
+                     int16_t* result) {
+  switch (taps) {
+    case 2: return integer_columns_of<2>(row, weights, taps, step, elements, result);
+    case 3: return integer_columns_of<3>(row, weights, taps, step, elements, result);
+    case 5: return integer_columns_of<5>(row, weights, taps, step, elements, result);
+    default: return integer_columns_of<0>(row, weights, taps, step, elements, result);
+  }
+}
+
+/// Two vectors of int32 for the words of one vector: sums[h] belongs to the half that interleaving words makes.
+using Sums = Lanes<int32_t>;
+#if defined(__AVX512BW__)
+using Raw = __m512i;
+IRUKA_FILTER_INLINE Raw low_words(Raw a, Raw b) { return _mm512_unpacklo_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw high_words(Raw a, Raw b) { return _mm512_unpackhi_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw products(Raw a, Raw b) { return _mm512_madd_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw packed(Raw a, Raw b) { return _mm512_packs_epi32(a, b); }
+#elif defined(__AVX2__)
+using Raw = __m256i;
+IRUKA_FILTER_INLINE Raw low_words(Raw a, Raw b) { return _mm256_unpacklo_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw high_words(Raw a, Raw b) { return _mm256_unpackhi_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw products(Raw a, Raw b) { return _mm256_madd_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw packed(Raw a, Raw b) { return _mm256_packs_epi32(a, b); }
+#elif defined(__x86_64__)
+using Raw = __m128i;
+IRUKA_FILTER_INLINE Raw low_words(Raw a, Raw b) { return _mm_unpacklo_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw high_words(Raw a, Raw b) { return _mm_unpackhi_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw products(Raw a, Raw b) { return _mm_madd_epi16(a, b); }
+IRUKA_FILTER_INLINE Raw packed(Raw a, Raw b) { return _mm_packs_epi32(a, b); }
+#endif
+
+#if defined(__x86_64__)
+template <int kPairs>
+void fixed_columns_of(const uint16_t* row, const int16_t* weights, int any_pairs, int64_t step, int64_t elements,
+                      uint8_t* result) {
+  const int pairs = kPairs > 0 ? kPairs : any_pairs;
+  const Words::Vector sign = Words::all(0x8000);
+  // Words are taken as int16 after 2^15 is subtracted, which the sum of the weights, 256, makes 2^23.
+  const Sums::Vector start = Sums::all((1 << 23) + (1 << 15));
+  fill_row<WordLanes<uint8_t>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+    Sums::Vector low = start, high = start;
+    for (int k = 0; k < pairs; ++k) {
+      const uint16_t* const from = row + x + 2 * k * step;
+      const Raw a = (Raw)(Words::load(from) ^ sign), b = (Raw)(Words::load(from + step) ^ sign);
+      int32_t both;
+      __builtin_memcpy(&both, weights + 2 * k, sizeof both);
+      const Raw weight = (Raw)Sums::all(both);
+      low += (Sums::Vector)products(low_words(a, b), weight);
+      high += (Sums::Vector)products(high_words(a, b), weight);
+    }
+    const Raw words = packed((Raw)(low >> 16), (Raw)(high >> 16));
+    return __builtin_convertvector((Words::Vector)words, typename WordLanes<uint8_t>::Vector);
+  });
+}
+#else
+template <int>
+void fixed_columns_of(const uint16_t* row, const int16_t* weights, int pairs, int64_t step, int64_t elements,
+                      uint8_t* result) {
+  using Wide = WordLanes<int32_t>;
+  fill_row<WordLanes<uint8_t>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+    Wide::Vector sum = Wide::all(1 << 15);
+    for (int k = 0; k < 2 * pairs; ++k)
+      sum += __builtin_convertvector(Words::load(row + x + k * step), Wide::Vector) * Wide::all(weights[k]);
+    return __builtin_convertvector(sum >> 16, typename WordLanes<uint8_t>::Vector);
+  });
+}
+#endif
+void fixed_columns(const uint16_t* row, const int16_t* weights, int taps, int64_t step, int64_t elements,
+                   uint8_t* result) {
+  const int pairs = taps / 2;
+  switch (pairs) {
+    case 1: return fixed_columns_of<1>(row, weights, pairs, step, elements, result);
+    case 2: return fixed_columns_of<2>(row, weights, pairs, step, elements, result);
+    case 3: return fixed_columns_of<3>(row, weights, pairs, step, elements, result);
+    case 4: return fixed_columns_of<4>(row, weights, pairs, step, elements, result);
+    default: return fixed_columns_of<0>(row, weights, pairs, step, elements, result);
+  }
+}
+
+void int16_to_uint8(const int16_t* from, int64_t elements, uint8_t* to) {
+  fill_row<WordLanes<uint8_t>>(elements, to, [&](int64_t x) __attribute__((always_inline)) {
+    const Signed::Vector v = __builtin_elementwise_min(
+        __builtin_elementwise_max(Signed::load(from + x), Signed::Vector{}), Signed::all(255));
+    return __builtin_convertvector(v, typename WordLanes<uint8_t>::Vector);
+  });
+}
+void int16_to_float(const int16_t* from, int64_t elements, float* to) {
+  using F = Lanes<float>;
+  using Few = Lanes<int16_t, F::kSize>;
+  fill_row<F>(elements, to, [&](int64_t x) __attribute__((always_inline)) {
+    return __builtin_convertvector(Few::load(from + x), F::Vector);
+  });
+}
+/// The nearest integer, ties to even, saturated; 0 for NaN.
+void float_to_int16(const float* from, int64_t elements, int16_t* to) {
+  using F = Lanes<float>;
+  using Few = Lanes<int16_t, F::kSize>;
+  fill_row<Few>(elements, to, [&](int64_t x) __attribute__((always_inline)) {
+    F::Vector v = F::load(from + x);
+    v = v == v ? v : F::Vector{};
+    v = v > F::all(-32768.0F) ? v : F::all(-32768.0F);
+    v = v < F::all(32767.0F) ? v : F::all(32767.0F);
+    const Sums::Vector bits = (Sums::Vector)(v + F::all(0x1.8p23F)) - Sums::all(0x4b400000);
+    return __builtin_convertvector(bits, typename Few::Vector);
+  });
+}
+
+template <class T, class S> IRUKA_FILTER_INLINE typename Lanes<S>::Vector as_sums(const T* from) {
+  return __builtin_convertvector(Lanes<T, Lanes<S>::kSize>::load(from), typename Lanes<S>::Vector);
+}
+template <class T, class S> void add_rows(const T* const* rows, int count, int64_t elements, S* sums) {
+  fill_row<Lanes<S>>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+    typename Lanes<S>::Vector sum{};
+    for (int k = 0; k < count; ++k) sum += as_sums<T, S>(rows[k] + x);
+    return sum;
+  });
+}
+template <class T, class S> void slide(const T* added, const T* removed, int64_t elements, S* sums) {
+  fill_row<Lanes<S>>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+    return Lanes<S>::load(sums + x) + as_sums<T, S>(added + x) - as_sums<T, S>(removed + x);
+  });
+}
+
+/// What `sum` of integers is, times `scale`, rounded to even; it is not beyond the values of T.
+template <class T, class S>
+IRUKA_FILTER_INLINE typename Lanes<T, Lanes<S>::kSize>::Vector scaled(typename Lanes<S>::Vector sum, float scale) {
+  constexpr int kSize = Lanes<S>::kSize;
+  using F = Lanes<float, kSize>;
+  using I = Lanes<int32_t, kSize>;
+  // Sums are below 2^31.
+  const typename F::Vector v =
+      __builtin_convertvector(__builtin_convertvector(sum, typename I::Vector), typename F::Vector);
+  const typename F::Vector shifted = v * F::all(scale) + F::all(0x1.8p23F);
+  return __builtin_convertvector((typename I::Vector)shifted, typename Lanes<T, kSize>::Vector);
+}
+
+template <class T, class S, int kWidth>
+void narrow_across(const S* sums, int64_t step, int64_t elements, float scale, T* result) {
+  using L = Lanes<S>;
+  fill_row<Lanes<T, L::kSize>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+    typename L::Vector sum = L::load(sums + x);
+    for (int k = 1; k < kWidth; ++k) sum += L::load(sums + x + k * step);
+    return scaled<T, S>(sum, scale);
+  });
+}
+template <class T, class S>
+void across(S* sums, S* space, int width, int64_t step, int64_t elements, float scale, T* result) {
+  using L = Lanes<S>;
+  switch (width) {
+    case 1: return narrow_across<T, S, 1>(sums, step, elements, scale, result);
+    case 2: return narrow_across<T, S, 2>(sums, step, elements, scale, result);
+    case 3: return narrow_across<T, S, 3>(sums, step, elements, scale, result);
+    case 4: return narrow_across<T, S, 4>(sums, step, elements, scale, result);
+    case 5: return narrow_across<T, S, 5>(sums, step, elements, scale, result);
+    case 7: return narrow_across<T, S, 7>(sums, step, elements, scale, result);
+    default: break;
+  }
+  // Sums of 1, 2, 4, ... neighbours, of which those of the bits of the width are added up.
+  bool is_first = true;
+  int64_t all = elements + (width - 1) * step;
+  int done = 0;
+  for (int span = 1; span <= width; span *= 2) {
+    if (width & span) {
+      const S* const from = sums + done * step;
+      if (is_first) {
+        fill_row<L>(elements, space, [&](int64_t x) __attribute__((always_inline)) { return L::load(from + x); });
+      } else {
+        fill_row<L>(elements, space,
+                    [&](int64_t x) __attribute__((always_inline)) { return L::load(space + x) + L::load(from + x); });
+      }
+      is_first = false;
+      done += span;
+    }
+    all -= span * step;
+    if (2 * span > width) break;
+    fill_row<L>(all, sums, [&](int64_t x) __attribute__((always_inline)) {
+      return L::load(sums + x) + L::load(sums + x + span * step);
+    });
+  }
+  fill_row<Lanes<T, L::kSize>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+    return scaled<T, S>(L::load(space + x), scale);
+  });
+}
