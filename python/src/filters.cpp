@@ -38,7 +38,6 @@ std::vector<double> to_line(nb::handle object, const char* what) {
   Dims shape;
   return to_weights(object, what, 1, shape);
 }
-bool is_true(nb::handle object) { return nb::cast<bool>(nb::bool_(object)); }
 
 /// A filter as iruka._image passes it: a tuple of the name and all fields.
 PictureFilter to_filter(const nb::tuple& fields) {

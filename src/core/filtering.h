@@ -16,6 +16,7 @@ namespace iruka {
 /// anchor_x).
 struct FilterWindow {
   /// sum: of `taps`, in float32, each a fused multiply-add in their order.
+  /// integer_sum: the same of uint8 by integers, all of which int16 holds.
   /// separable: sums in float32 along columns of the window by `rows`, then of these along its rows by `columns`.
   /// fixed: sums of uint8 by `integer_rows` and `integer_columns`, which each add up to 256: (sum + 2^15) >> 16.
   /// integers: sums of uint8 by integers, all of which int16 holds.
@@ -23,7 +24,7 @@ struct FilterWindow {
   /// least, greatest, median: of the values at `taps`, or of all values in the window if `is_full`.
   /// bilateral: the mean by weights 2^(tap.weight + scale d^2), where d is the sum of the absolute differences of all
   ///   channels from the pixel at the anchor, added up in the order of the taps.
-  enum class Kind : uint8_t { sum, separable, fixed, integers, box, least, greatest, median, bilateral };
+  enum class Kind : uint8_t { sum, integer_sum, separable, fixed, integers, box, least, greatest, median, bilateral };
   struct Tap {
     int32_t y, x;  ///< from the corner of the window
     float weight;

@@ -34,14 +34,28 @@ struct RankLoops {
   void (*subtract)(const T* a, const T* b, int64_t elements, T* result);
 };
 
+/// How a sum is divided: (sum + half) * factor >> (16 + shift), if there is a factor, else rounded to even in float32.
+struct BoxDivision {
+  float scale = 1;
+  uint16_t factor = 0, half = 0;
+  int shift = 0;
+};
+
+/// Numbers of a histogram of bytes: how often their upper 4 bits are 0, 1, ..., then how often the bytes are. Windows
+/// of medians have histograms from this size on.
+inline constexpr int64_t kHistogram = 16 + 256;
+inline constexpr int kHistogramSize = 13;
+
 /// Sums of elements T as S.
 template <class T, class S>
 struct BoxLoops {
   void (*add_rows)(const T* const* rows, int count, int64_t elements, S* sums);
   /// Adds a row to sums and takes another one away.
   void (*slide)(const T* added, const T* removed, int64_t elements, S* sums);
-  /// Sums of `width` neighbours, `step` elements apart, times `scale`. `space` is a row like `sums`; both are changed.
-  void (*across)(S* sums, S* space, int width, int64_t step, int64_t elements, float scale, T* result);
+  /// The quotients of sums of `width` neighbours, `step` elements apart. `space` is a row like `sums` for each bit of
+  /// the width.
+  void (*across)(const S* sums, S* const* space, int width, int64_t step, int64_t elements, const BoxDivision& division,
+                 T* result);
 };
 
 struct FilterLoops {
@@ -62,6 +76,10 @@ struct FilterLoops {
   BoxLoops<uint8_t, uint16_t> small_boxes;
   BoxLoops<uint8_t, uint32_t> byte_boxes;
   BoxLoops<uint16_t, uint32_t> word_boxes;
+  /// Counts the bytes of a row in the histograms of their columns, and no longer those of another row, if one is given.
+  void (*count_row)(const uint8_t* added, const uint8_t* removed, int64_t elements, uint16_t* histograms);
+  /// The medians of square windows of `size` columns, `step` elements apart, from the histograms of the columns.
+  void (*median_by_histograms)(const uint16_t* histograms, int size, int64_t step, int64_t elements, uint8_t* result);
   void (*bilateral)(const BilateralRow& row);
 };
 

@@ -39,6 +39,7 @@ IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
 }
 
 #include "backend/cpu/filter_bilateral.h"
+#include "backend/cpu/filter_histograms.h"
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
 
@@ -60,6 +61,8 @@ const FilterLoops filter_loops{integer_rows,
                                box_loops<uint8_t, uint16_t>,
                                box_loops<uint8_t, uint32_t>,
                                box_loops<uint16_t, uint32_t>,
+                               count_row,
+                               median_by_histograms,
                                bilateral};
 // NOLINTEND(misc-definitions-in-headers)
 

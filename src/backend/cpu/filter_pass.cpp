@@ -1,6 +1,7 @@
 #include "backend/cpu/filter_pass.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -15,7 +16,8 @@
 namespace iruka::cpu_backend {
 namespace {
 
-constexpr int kDirect = 4;  ///< rows of which the least value is found without van Herk's blocks
+constexpr int64_t kVector = 64;  ///< elements of the longest vectors
+constexpr int kDirect = 8;       ///< rows of which the least value is found without van Herk's blocks
 
 Sample sample_of(Dtype dtype) {
   switch (dtype) {
@@ -26,6 +28,20 @@ Sample sample_of(Dtype dtype) {
   }
 }
 int64_t bytes_of(Sample sample) { return sample == Sample::uint8 ? 1 : sample == Sample::float32 ? 4 : 2; }
+
+/// How sums of `area` bytes are divided by integers, so that quotients are rounded: for odd numbers, which have no
+/// ties.
+BoxDivision division_by(int64_t area, float scale) {
+  BoxDivision made{.scale = scale};
+  if (area % 2 == 0 || area * 255 + area / 2 > UINT16_MAX) return made;
+  const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(area))) - 1;
+  const int64_t power = int64_t{1} << (16 + shift), factor = (power + area - 1) / area, error = factor * area - power;
+  if (factor > UINT16_MAX || error * (area * 255 + area / 2) >= power) return made;
+  made.factor = static_cast<uint16_t>(factor);
+  made.shift = shift;
+  made.half = static_cast<uint16_t>(area / 2);
+  return made;
+}
 
 }  // namespace
 
@@ -55,34 +71,37 @@ class FilterPass::Workspace {
   char* stage;        ///< a row of results before their last conversion; one for each channel of bilateral filters
   char* turned;       ///< the same in the order of the result
   std::vector<int64_t> tags;      ///< which row each place of the ring has
+  int64_t next = 0;               ///< the place of the ring that is filled next
+  const void* left = nullptr;     ///< the row that left the window last
   std::vector<const void*> rows;  ///< of the window
   std::vector<const void*> taps;  ///< a pointer for each tap, or column of the window
   std::vector<void*> results;     ///< rows of `space`, or of `stage`
+  int64_t window = kNoRow;        ///< the row whose window `rows` are
   int64_t previous = kNoRow;      ///< the row of `middle`, where the next one follows from it
   int64_t block = kNoRow;         ///< the first row of a block of van Herk's
 
   /// The same for the next plane.
-  void clear() {
-    std::ranges::fill(tags, kNoRow);
-    previous = block = kNoRow;
-  }
+  void clear() { window = previous = block = kNoRow; }
 };
 
 FilterPass::Workspace::Workspace(const FilterPass& pass) {
   const FilterWindow& window = pass.window_;
   const int64_t planes = pass.is_bilateral() ? pass.job_.planes * pass.job_.channels : 1;
-  line = (std::max(pass.padded_, pass.elements_ * planes) * 4 + pass.channels_ * 4 + kRowRoom + 63) & ~int64_t{63};
+  line = (std::max(pass.whole_, pass.elements_ * planes) * 4 + pass.channels_ * 4 + kRowRoom + 63) & ~int64_t{63};
   ring_rows = int64_t{window.height} + 1;
   const bool needs_space = window.kind == Kind::median || (window.is_full && window.height > kDirect);
-  const int64_t spaces = needs_space ? window.height : 0;
-  const int64_t lines = ring_rows * planes + spaces + planes + 3;
-  ring = static_cast<char*>(scratch(static_cast<size_t>(lines * line)));
+  const int64_t spaces = window.kind == Kind::box ? std::bit_width(static_cast<unsigned>(window.width))
+                         : needs_space            ? window.height
+                                                  : 0;
+  const int64_t histograms = pass.has_histograms() ? pass.padded_ * kHistogram * 2 + 64 : 0;
+  const int64_t space_bytes = histograms ? (histograms + 63) & ~int64_t{63} : spaces * line;
+  const int64_t lines = ring_rows * planes + planes + 3;
+  ring = static_cast<char*>(scratch(static_cast<size_t>(lines * line + space_bytes)));
   space = ring + ring_rows * planes * line;
-  middle = space + spaces * line;
+  middle = space + space_bytes;
   other = middle + line;
   turned = other + line;
   stage = turned + line;
-  tags.assign(static_cast<size_t>(ring_rows), kNoRow);
   rows.resize(static_cast<size_t>(window.height * planes));
   taps.resize(std::max({pass.tap_y_.size(), static_cast<size_t>(window.width), size_t{2}}));
   results.resize(static_cast<size_t>(std::max(spaces, planes)));
@@ -96,6 +115,7 @@ FilterPass::FilterPass(const Filtering& job)
       channels_(is_bilateral() ? 1 : job.channels),
       elements_(job.width * channels_),
       padded_((job.width + window_.width - 1) * channels_),
+      whole_((padded_ + kVector - 1) / kVector * kVector),
       source_(sample_of(job.dtype)),
       work_(work_sample()),
       source_bytes_(bytes_of(source_)),
@@ -106,7 +126,9 @@ FilterPass::FilterPass(const Filtering& job)
     tap_y_.push_back(tap.y);
     tap_x_.push_back(tap.x);
     weights_.push_back(tap.weight);
+    if (window_.kind == Kind::integer_sum) integer_weights_.push_back(static_cast<int16_t>(tap.weight));
   }
+  if (window_.kind == Kind::box) division_ = division_by(window_.height * window_.width, window_.scale);
   find_border();
 }
 
@@ -158,7 +180,7 @@ void FilterPass::pad_ends(char* row, int64_t channel) const {
 }
 
 /// Row `y`, which may be beyond the picture, of one plane.
-void FilterPass::pad_row(Workspace&, int64_t plane, int64_t y, char* to) const {
+void FilterPass::pad_row(int64_t plane, int64_t y, char* to) const {
   const int64_t row = place_within(job_.border, y, job_.height);
   if (row < 0) return put_outside(to, plane, job_.width + window_.width - 1);
   char* const first = to + window_.anchor_x * channels_ * work_bytes_;
@@ -181,23 +203,27 @@ void FilterPass::find_bilateral_row(Workspace& space, int64_t y, char* to) const
     if (row < 0)
       put_outside(to + c * space.line, c, padded_);
     else
-      pad_row(space, c, y, to + c * space.line);
+      pad_row(c, y, to + c * space.line);
   }
 }
 
-/// Finds the rows of the window of row `y` in the ring, or fills them.
+/// Finds the rows of the window of row `y` in the ring, of which all but the last are those of the row before.
 void FilterPass::find_window(Workspace& space, int64_t plane, int64_t y) const {
   const int64_t planes = is_bilateral() ? job_.planes * job_.channels : 1;
-  for (int64_t k = 0; k < window_.height; ++k) {
-    const int64_t row = y - window_.anchor_y + k, rest = row % space.ring_rows;
-    const int64_t place = rest < 0 ? rest + space.ring_rows : rest;
-    char* const memory = space.ring + place * planes * space.line;
-    if (std::exchange(space.tags[static_cast<size_t>(place)], row) != row) {
-      if (is_bilateral())
-        find_bilateral_row(space, row, memory);
-      else
-        pad_row(space, plane, row, memory);
-    }
+  int64_t first = 0;
+  if (space.window == y - 1) {
+    first = window_.height - 1;
+    space.left = space.rows.front();
+    std::move(space.rows.begin() + planes, space.rows.end(), space.rows.begin());
+  }
+  space.window = y;
+  for (int64_t k = first; k < window_.height; ++k) {
+    char* const memory = space.ring + space.next * planes * space.line;
+    if (++space.next == space.ring_rows) space.next = 0;
+    if (is_bilateral())
+      find_bilateral_row(space, y - window_.anchor_y + k, memory);
+    else
+      pad_row(plane, y - window_.anchor_y + k, memory);
     for (int64_t c = 0; c < planes; ++c) space.rows[static_cast<size_t>(k * planes + c)] = memory + c * space.line;
   }
 }
@@ -216,16 +242,21 @@ void FilterPass::sum_row(Workspace& space, float* to) const {
   }
   const auto* const rows = reinterpret_cast<const float* const*>(space.rows.data());
   auto* const middle = reinterpret_cast<float*>(space.middle);
-  conversions_.float_rows(rows, window_.rows.data(), window_.height, padded_, middle);
+  conversions_.float_rows(rows, window_.rows.data(), window_.height, whole_, middle);
   for (int64_t k = 0; k < window_.width; ++k) space.taps[static_cast<size_t>(k)] = middle + k * channels_;
   conversions_.float_rows(taps, window_.columns.data(), window_.width, elements_, to);
 }
 
 /// A row of uint8, or of int16.
 void FilterPass::integer_row(Workspace& space, char* to) const {
+  if (window_.kind == Kind::integer_sum) {
+    set_tap_rows<uint8_t>(space);
+    return loops_.integer_rows(reinterpret_cast<const uint8_t* const*>(space.taps.data()), integer_weights_.data(),
+                               static_cast<int>(tap_y_.size()), elements_, reinterpret_cast<uint16_t*>(to));
+  }
   const auto* const rows = reinterpret_cast<const uint8_t* const*>(space.rows.data());
   auto* const middle = reinterpret_cast<uint16_t*>(space.middle);
-  loops_.integer_rows(rows, window_.integer_rows.data(), window_.height, padded_, middle);
+  loops_.integer_rows(rows, window_.integer_rows.data(), window_.height, whole_, middle);
   if (window_.kind == Kind::fixed)
     return loops_.fixed_columns(middle, integer_columns_.data(), static_cast<int>(integer_columns_.size()), channels_,
                                 elements_, reinterpret_cast<uint8_t*>(to));
@@ -237,20 +268,17 @@ void FilterPass::integer_row(Workspace& space, char* to) const {
 template <class T, class S>
 void FilterPass::box_row(Workspace& space, const BoxLoops<T, S>& loops, int64_t y, T* to) const {
   const auto* const rows = reinterpret_cast<const T* const*>(space.rows.data());
-  auto *const sums = reinterpret_cast<S*>(space.middle), *const copy = reinterpret_cast<S*>(space.other);
-  auto* const room = reinterpret_cast<S*>(space.stage);
+  auto* const sums = reinterpret_cast<S*>(space.middle);
   if (window_.height > 3 && space.previous == y - 1) {
-    const int64_t left = (y - 1 - window_.anchor_y) % space.ring_rows;
-    const auto* const removed =
-        reinterpret_cast<const T*>(space.ring + (left < 0 ? left + space.ring_rows : left) * space.line);
-    loops.slide(rows[window_.height - 1], removed, padded_, sums);
+    loops.slide(rows[window_.height - 1], static_cast<const T*>(space.left), whole_, sums);
   } else {
-    loops.add_rows(rows, window_.height, padded_, sums);
+    loops.add_rows(rows, window_.height, whole_, sums);
   }
   space.previous = y;
-  const bool keeps_sums = window_.width <= 5 || window_.width == 7;
-  if (!keeps_sums) std::memcpy(copy, sums, static_cast<size_t>(padded_) * sizeof(S));
-  loops.across(keeps_sums ? sums : copy, room, window_.width, channels_, elements_, window_.scale, to);
+  for (size_t k = 0; k < space.results.size(); ++k)
+    space.results[k] = space.space + static_cast<int64_t>(k) * space.line;
+  loops.across(sums, reinterpret_cast<S* const*>(space.results.data()), window_.width, channels_, elements_, division_,
+               to);
 }
 
 /// The least or greatest values along the columns of a full window (van Herk 1992; Gil and Werman 1993): rows are cut
@@ -263,31 +291,34 @@ const T* FilterPass::extreme_columns(Workspace& space, const RankLoops<T>& loops
   const int height = window_.height;
   if (height == 1) return rows[0];
   if (height <= kDirect) {
-    extreme(rows, height, padded_, middle);
+    extreme(rows, height, whole_, middle);
     return middle;
   }
   const auto ends = [&](int64_t k) { return reinterpret_cast<T*>(space.space + k * space.line); };
   const int64_t place = y - space.block;
   if (space.block == Workspace::kNoRow || place >= height) {
     space.block = y;
-    std::memcpy(ends(height - 1), rows[height - 1], static_cast<size_t>(padded_) * sizeof(T));
+    std::memcpy(ends(height - 1), rows[height - 1], static_cast<size_t>(whole_) * sizeof(T));
     for (int64_t k = height - 2; k >= 0; --k) {
       const T* const two[] = {rows[k], ends(k + 1)};
-      extreme(two, 2, padded_, ends(k));
+      extreme(two, 2, whole_, ends(k));
     }
     return ends(0);
   }
   const T* const last = rows[height - 1];
   const T* const two[] = {begun, last};
-  extreme(place == 1 ? two + 1 : two, place == 1 ? 1 : 2, padded_, begun);
+  extreme(place == 1 ? two + 1 : two, place == 1 ? 1 : 2, whole_, begun);
   const T* const parts[] = {ends(place), begun};
-  extreme(parts, 2, padded_, middle);
+  extreme(parts, 2, whole_, middle);
   return middle;
 }
 
 template <class T>
 void FilterPass::rank_row(Workspace& space, const RankLoops<T>& loops, int64_t y, T* to) const {
   if (window_.kind == Kind::median) {
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      if (has_histograms()) return histogram_row(space, y, to);
+    }
     for (int64_t k = 0; k < window_.height; ++k) space.results[static_cast<size_t>(k)] = space.space + k * space.line;
     return loops.median(reinterpret_cast<const T* const*>(space.rows.data()), window_.width, channels_, elements_,
                         reinterpret_cast<T* const*>(space.results.data()), to);
@@ -315,6 +346,18 @@ void FilterPass::rank_row(Workspace& space, const RankLoops<T>& loops, int64_t y
   }
   const T* const two[] = {from, from + (width - span) * channels_};
   extreme(two, 2, elements_, to);
+}
+
+/// Medians of large windows: histograms of columns are those of the row before, with one row more and one less.
+void FilterPass::histogram_row(Workspace& space, int64_t y, uint8_t* to) const {
+  const auto* const rows = reinterpret_cast<const uint8_t* const*>(space.rows.data());
+  const bool follows = space.previous == y - 1;
+  auto* const histograms = reinterpret_cast<uint16_t*>(space.space);
+  if (!follows) std::memset(histograms, 0, static_cast<size_t>(padded_ * kHistogram) * sizeof(uint16_t));
+  for (int k = follows ? window_.height - 1 : 0; k < window_.height; ++k)
+    loops_.count_row(rows[k], follows ? static_cast<const uint8_t*>(space.left) : nullptr, padded_, histograms);
+  space.previous = y;
+  loops_.median_by_histograms(histograms, window_.width, channels_, elements_, to);
 }
 
 void FilterPass::finish_floats(const float* from, char* to, int64_t elements) const {
@@ -400,6 +443,7 @@ void FilterPass::run(int64_t begin, int64_t end) const {
         }
         break;
       case Kind::fixed: integer_row(space, result); break;
+      case Kind::integer_sum:
       case Kind::integers: {
         const bool is_direct = job_.result_dtype == Dtype::int16;
         integer_row(space, is_direct ? result : space.stage);

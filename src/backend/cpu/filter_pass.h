@@ -35,9 +35,12 @@ class FilterPass {
   struct Loops;
 
   bool is_bilateral() const { return window_.kind == Kind::bilateral; }
+  bool has_histograms() const {
+    return window_.kind == Kind::median && work_ == Sample::uint8 && window_.width >= kHistogramSize;
+  }
   Sample work_sample() const;
   void find_border();
-  void pad_row(Workspace& space, int64_t plane, int64_t y, char* to) const;
+  void pad_row(int64_t plane, int64_t y, char* to) const;
   void pad_ends(char* row, int64_t channel) const;
   void put_outside(char* to, int64_t channel, int64_t pixels) const;
   void find_window(Workspace& space, int64_t plane, int64_t y) const;
@@ -56,6 +59,7 @@ class FilterPass {
   void compute_row(Workspace& space, const RankLoops<T>& loops, int64_t plane, int64_t y) const;
   template <class T>
   void finish_ranks(Workspace& space, const RankLoops<T>& loops, int64_t plane, int64_t y) const;
+  void histogram_row(Workspace& space, int64_t y, uint8_t* to) const;
   void finish_floats(const float* from, char* to, int64_t elements) const;
   void finish_bilateral(Workspace& space, int64_t y) const;
   const char* source_row(int64_t plane, int64_t y) const {
@@ -72,13 +76,16 @@ class FilterPass {
   int64_t channels_;      ///< of a pixel that are neighbours in padded rows
   int64_t elements_;      ///< of a row of the result
   int64_t padded_;        ///< of a padded row
+  int64_t whole_;         ///< the same, a multiple of the longest vectors
   Sample source_, work_;  ///< of the picture, of padded rows
   int64_t source_bytes_, work_bytes_;
   std::vector<int64_t> left_, right_;  ///< columns that stand for those beyond the ends, -1 for constants
   std::vector<char> outside_;          ///< the value of constants of each channel
   std::vector<int32_t> tap_y_, tap_x_;
   std::vector<float> weights_;            ///< of the taps
+  std::vector<int16_t> integer_weights_;  ///< the same as integers
   std::vector<int16_t> integer_columns_;  ///< of an even number
+  BoxDivision division_;
 };
 
 }  // namespace iruka::cpu_backend

@@ -202,50 +202,71 @@ IRUKA_FILTER_INLINE typename Lanes<T, Lanes<S>::kSize>::Vector scaled(typename L
   return __builtin_convertvector((typename I::Vector)shifted, typename Lanes<T, kSize>::Vector);
 }
 
+/// The same by an integer factor.
+template <class T, class S>
+IRUKA_FILTER_INLINE typename Lanes<T, Lanes<S>::kSize>::Vector divided(typename Lanes<S>::Vector sum,
+                                                                       const BoxDivision& division) {
+  using W = Lanes<uint32_t, Lanes<S>::kSize>;
+  const auto wide = __builtin_convertvector(sum + Lanes<S>::all(static_cast<S>(division.half)), typename W::Vector);
+  const auto high = __builtin_convertvector((wide * W::all(division.factor)) >> 16, typename Lanes<S>::Vector);
+  return __builtin_convertvector(high >> static_cast<S>(division.shift), typename Lanes<T, Lanes<S>::kSize>::Vector);
+}
+
+/// Fills a row with the quotients of sum(x).
+template <class T, class S, class Sum>
+IRUKA_FILTER_INLINE void fill_quotients(int64_t elements, const BoxDivision& division, T* result, Sum&& sum) {
+  using L = Lanes<T, Lanes<S>::kSize>;
+  if constexpr (sizeof(S) == 2) {
+    if (division.factor != 0)
+      return fill_row<L>(elements, result,
+                         [&](int64_t x) __attribute__((always_inline)) { return divided<T, S>(sum(x), division); });
+  }
+  fill_row<L>(elements, result,
+              [&](int64_t x) __attribute__((always_inline)) { return scaled<T, S>(sum(x), division.scale); });
+}
+
 template <class T, class S, int kWidth>
-void narrow_across(const S* sums, int64_t step, int64_t elements, float scale, T* result) {
+void narrow_across(const S* sums, int64_t step, int64_t elements, const BoxDivision& division, T* result) {
   using L = Lanes<S>;
-  fill_row<Lanes<T, L::kSize>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+  fill_quotients<T, S>(elements, division, result, [&](int64_t x) __attribute__((always_inline)) {
     typename L::Vector sum = L::load(sums + x);
     for (int k = 1; k < kWidth; ++k) sum += L::load(sums + x + k * step);
-    return scaled<T, S>(sum, scale);
+    return sum;
   });
 }
 template <class T, class S>
-void across(S* sums, S* space, int width, int64_t step, int64_t elements, float scale, T* result) {
+void across(const S* sums, S* const* space, int width, int64_t step, int64_t elements, const BoxDivision& division,
+            T* result) {
   using L = Lanes<S>;
   switch (width) {
-    case 1: return narrow_across<T, S, 1>(sums, step, elements, scale, result);
-    case 2: return narrow_across<T, S, 2>(sums, step, elements, scale, result);
-    case 3: return narrow_across<T, S, 3>(sums, step, elements, scale, result);
-    case 4: return narrow_across<T, S, 4>(sums, step, elements, scale, result);
-    case 5: return narrow_across<T, S, 5>(sums, step, elements, scale, result);
-    case 7: return narrow_across<T, S, 7>(sums, step, elements, scale, result);
+    case 1: return narrow_across<T, S, 1>(sums, step, elements, division, result);
+    case 2: return narrow_across<T, S, 2>(sums, step, elements, division, result);
+    case 3: return narrow_across<T, S, 3>(sums, step, elements, division, result);
+    case 4: return narrow_across<T, S, 4>(sums, step, elements, division, result);
+    case 5: return narrow_across<T, S, 5>(sums, step, elements, division, result);
+    case 7: return narrow_across<T, S, 7>(sums, step, elements, division, result);
     default: break;
   }
   // Sums of 1, 2, 4, ... neighbours, of which those of the bits of the width are added up.
-  bool is_first = true;
+  const S* parts[16];
+  int count = 0, done = 0;
   int64_t all = elements + (width - 1) * step;
-  int done = 0;
-  for (int span = 1; span <= width; span *= 2) {
+  for (int span = 1, level = 0; span <= width; span *= 2, ++level) {
     if (width & span) {
-      const S* const from = sums + done * step;
-      if (is_first) {
-        fill_row<L>(elements, space, [&](int64_t x) __attribute__((always_inline)) { return L::load(from + x); });
-      } else {
-        fill_row<L>(elements, space,
-                    [&](int64_t x) __attribute__((always_inline)) { return L::load(space + x) + L::load(from + x); });
-      }
-      is_first = false;
+      parts[count++] = sums + done * step;
       done += span;
     }
-    all -= span * step;
     if (2 * span > width) break;
-    fill_row<L>(all, sums, [&](int64_t x) __attribute__((always_inline)) {
+    all -= span * step;
+    S* const next = space[level];
+    fill_row<L>((all + L::kSize - 1) / L::kSize * L::kSize, next, [&](int64_t x) __attribute__((always_inline)) {
       return L::load(sums + x) + L::load(sums + x + span * step);
     });
+    sums = next;
   }
-  fill_row<Lanes<T, L::kSize>>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
-    return scaled<T, S>(L::load(space + x), scale);
+  fill_quotients<T, S>(elements, division, result, [&](int64_t x) __attribute__((always_inline)) {
+    typename L::Vector sum = L::load(parts[0] + x);
+    for (int k = 1; k < count; ++k) sum += L::load(parts[k] + x);
+    return sum;
   });
 }

@@ -81,6 +81,11 @@ class KernelRun {
     const Array source = run_.source.contiguous();
     switch (window_.kind) {
       case Kind::sum: return launch(source, run_.result, of_taps("kSum"));
+      case Kind::integer_sum: {
+        Launch exact = of_taps("kSum");
+        exact.is_exact = true;
+        return launch(source, run_.result, exact);
+      }
       case Kind::median: return launch(source, run_.result, of_all("kMedian"));
       case Kind::bilateral: return launch(source, run_.result, of_taps("kBilateral"));
       case Kind::least:

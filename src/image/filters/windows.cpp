@@ -15,7 +15,8 @@ using Kind = FilterWindow::Kind;
 using Difference = Filtering::Difference;
 using Operation = Morphology::Operation;
 
-constexpr int64_t kLargest = 2047;  ///< side of a window
+constexpr int64_t kLargest = 2047;            ///< side of a window
+constexpr double kMostBytes = 32767.0 / 255;  ///< the largest sum of weights with which int16 holds sums of bytes
 constexpr int64_t kLargestMedian = 255;
 constexpr int64_t kMostWords = 1 << 15;  ///< uint16 whose sum is below 2^31
 
@@ -285,6 +286,8 @@ class Windows {
         window.taps.push_back({static_cast<int32_t>(k / static_cast<size_t>(filter.width)),
                                static_cast<int32_t>(k % static_cast<size_t>(filter.width)), weight});
     }
+    std::vector<int16_t> integers;
+    if (dtype_ == Dtype::uint8 && as_integers(filter.weights, kMostBytes, integers)) window.kind = Kind::integer_sum;
     if (window.taps.empty()) window.taps.push_back({window.anchor_y, window.anchor_x, 0});
     add(std::move(window), filter.beyond, filter.dtype);
   }
@@ -295,7 +298,7 @@ class Windows {
         window_of(function, Kind::separable, std::ssize(filter.column), std::ssize(filter.row), filter.anchor);
     check_finite(function, filter.column);
     check_finite(function, filter.row);
-    const double most = 32767.0 / 255, rows = absolute_sum(filter.column);
+    const double most = kMostBytes, rows = absolute_sum(filter.column);
     const bool has_integers = dtype_ == Dtype::uint8 && as_integers(filter.column, most, window.integer_rows) &&
                               as_integers(filter.row, most / std::max(rows, 1.0), window.integer_columns);
     if (has_integers) {
