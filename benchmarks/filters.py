@@ -11,7 +11,6 @@ import time
 
 import cv2
 import numpy as np
-import skimage.measure
 
 import iruka
 from iruka import image
@@ -86,6 +85,35 @@ def other_cases(rng, picture, out, other):
     return cases
 
 
+def region_cases(rng):
+    noise = cv2.GaussianBlur(rng.random(SHAPE).astype(np.float32), (0, 0), 3)
+    cases = {}
+    for name, mask in (("blobs", noise > noise.mean()), ("noise", rng.random(SHAPE) < 0.5)):
+        mask = mask.astype(np.uint8)
+        cases[f"distance_transform, {name}"] = (
+            functools.partial(image.distance_transform, mask),
+            functools.partial(cv2.distanceTransform, mask, cv2.DIST_L2, cv2.DIST_MASK_PRECISE),
+        )
+        for connectivity in (4, 8):
+            cases[f"connected_components {connectivity}, {name}"] = (
+                functools.partial(image.connected_components, mask, connectivity),
+                functools.partial(cv2.connectedComponents, mask, connectivity=connectivity),
+            )
+        cases[f"components' statistics, {name}"] = (
+            functools.partial(image.connected_components, mask, statistics=True),
+            functools.partial(cv2.connectedComponentsWithStats, mask),
+        )
+    return cases
+
+
+def compare(title, ours, theirs, options):
+    """A row of the table."""
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    times = interleaved_times({"iruka": ours, "OpenCV": theirs}, options.rounds, warmup=1, clock=clock)
+    mine, opencv = (statistics.median(times[who]) for who in ("iruka", "OpenCV"))
+    return [title, f"{mine * 1e3:.3f}", f"{opencv * 1e3:.3f}", f"{opencv / mine:.2f}"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
@@ -105,12 +133,11 @@ def main():
         cases = {**smooth_cases(picture, out, other), **other_cases(rng, picture, out, other)}
         for name, (ours, theirs) in cases.items():
             title = f"{name}, {np.dtype(dtype).name} x {channels}"
-            if options.only not in title:
-                continue
-            clock = time.process_time if options.threads == 1 else time.perf_counter
-            times = interleaved_times({"iruka": ours, "OpenCV": theirs}, options.rounds, warmup=1, clock=clock)
-            mine, opencv = (statistics.median(times[who]) for who in ("iruka", "OpenCV"))
-            rows.append([title, f"{mine * 1e3:.3f}", f"{opencv * 1e3:.3f}", f"{opencv / mine:.2f}"])
+            if options.only in title:
+                rows.append(compare(title, ours, theirs, options))
+    for name, (ours, theirs) in region_cases(rng).items():
+        if options.only in name:
+            rows.append(compare(name, ours, theirs, options))
     print(processor())
     print(markdown(rows, ["case, 1080 x 1920", "Iruka, ms", "OpenCV, ms", "ratio"]))
 

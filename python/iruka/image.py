@@ -33,10 +33,13 @@ import numpy as _np
 from . import _core
 from ._core import ndarray
 from ._image.filters import (
+    Components as Components,
     bilateral_filter as bilateral_filter,
     block_reduce as block_reduce,
     box_filter as box_filter,
+    connected_components as connected_components,
     dilate as dilate,
+    distance_transform as distance_transform,
     erode as erode,
     filter2d as filter2d,
     gaussian_filter as gaussian_filter,

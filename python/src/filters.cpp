@@ -3,6 +3,7 @@
 
 #include "iruka/device.h"
 #include "iruka/picture_filters.h"
+#include "iruka/picture_regions.h"
 #include "picture_arguments.h"
 
 namespace iruka::python {
@@ -150,6 +151,31 @@ void bind_filters(nb::module_& parent) {
   nb::class_<PictureFilter>(module, "Filter")
       .def("__call__", &filtered, nb::arg("picture"), nb::arg("layout"), nb::arg("out").none());
   module.def("filter", &to_filter);
+  module.def("distance_transform", [](nb::handle picture, nb::handle metric) {
+    using image::Metric;
+    const Array given = array_like(picture);
+    const Metric wanted = chosen<Metric>(
+        metric, "metric",
+        {{"euclidean", Metric::euclidean}, {"cityblock", Metric::cityblock}, {"chessboard", Metric::chessboard}});
+    return to_python(without_gil([&] { return image::distance_transform(given, wanted); }));
+  });
+  module.def("connected_components", [](nb::handle picture, nb::handle connectivity, bool has_statistics) {
+    const Array given = array_like(picture);
+    const int64_t neighbours = to_int64(connectivity, "connected_components: connectivity");
+    const image::ComponentOptions options{.connectivity = neighbours == 4   ? 4
+                                                          : neighbours == 8 ? 8
+                                                                            : -1,
+                                          .has_statistics = has_statistics};
+    if (options.connectivity < 0)
+      throw ValueError("connected_components: connectivity must be 4 or 8, not " + std::to_string(neighbours));
+    image::Components made = without_gil([&] { return image::connected_components(given, options); });
+    nb::list fields;
+    fields.append(to_python(std::move(made.labels)));
+    fields.append(nb::int_(made.count));
+    for (Array* each : {&made.areas, &made.boxes, &made.centroids})
+      fields.append(has_statistics ? to_python(std::move(*each)) : nb::object(nb::none()));
+    return nb::tuple(fields);
+  });
   module.def("block_view", [](nb::handle array, nb::handle block, nb::handle value) {
     const Array given = as_array(array);
     const Dims sizes = to_dims(block, "block_reduce: block_size");

@@ -8,6 +8,7 @@
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/patch_matching.h"
 #include "backend/cpu/pooling.h"
+#include "backend/cpu/regions.h"
 #include "backend/cpu/resampling.h"
 #include "backend/cpu/turning.h"
 #include "backend/cuda/cuda_device.h"
@@ -24,6 +25,7 @@
 #include "core/patch_matching.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
+#include "core/regions.h"
 #include "core/resampling.h"
 #include "core/turning.h"
 
@@ -70,6 +72,9 @@ const Implementations<Resamplings> Resamplings::implementations{
 
 const Implementations<Filterings> Filterings::implementations{
     "filters of pictures", {[](Device&) -> Filterings& { return cpu_backend::cpu_filterings(); }, nullptr}};
+
+const Implementations<Regions> Regions::implementations{
+    "regions of pictures", {[](Device&) -> Regions& { return cpu_backend::cpu_regions(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

@@ -1,5 +1,10 @@
 """Filters of pictures against OpenCV, SciPy and sums in float64."""
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import cv2
 import numpy as np
 import pytest
@@ -377,6 +382,39 @@ def test_numbers_of_threads_do_not_change_bits(rng):
         np.testing.assert_array_equal(made[4][name], want, err_msg=name)
 
 
+LEVELS = """
+import hashlib, sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+import iruka
+from test_image_filters import BORDERS, DTYPES, filters, random_picture
+rng, made = np.random.default_rng(5), hashlib.sha256()
+for dtype in DTYPES:
+    for name, function in filters(rng).items():
+        for shape in ((37, 71, 3), (20, 150), (1, 1, 1)):
+            picture = random_picture(rng, shape, dtype)
+            made.update(iruka.asnumpy(function(picture, mode=str(rng.choice(list(BORDERS))))).tobytes())
+    picture = random_picture(rng, (40, 90, 3), dtype)
+    made.update(iruka.asnumpy(iruka.image.median_filter(picture, 15)).tobytes())
+print(made.hexdigest())
+"""
+
+
+def test_widths_of_vectors_do_not_change_bits():
+    script = LEVELS.format(folder=str(pathlib.Path(__file__).parent))
+    made = {
+        level: subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "IRUKA_CPU_LEVEL": level},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+    }
+    assert len(set(made.values())) == 1, made
+
+
 def test_errors():
     picture = np.zeros((6, 5, 3), np.uint8)
     kernel = np.ones((3, 3))
@@ -394,7 +432,13 @@ def test_errors():
         (ValueError, "finite", lambda: image.filter2d(picture, kernel * np.nan)),
         (ValueError, "mode must be one of", lambda: image.filter2d(picture, kernel, mode="mirror")),
         (ValueError, "layout must be one of", lambda: image.filter2d(picture, kernel, layout="WHC")),
-        (ValueError, "value.*3 channels, not 2", lambda: image.box_filter(picture, 3, mode="constant", value=(1, 2))),
+        (
+            ValueError,
+            "value has 2 numbers.*3 channels",
+            lambda: image.box_filter(picture, 3, mode="constant", value=(1, 2)),
+        ),
+        (ValueError, "value 300 is no uint8", lambda: image.box_filter(picture, 3, mode="constant", value=300)),
+        (ValueError, "value nan is no float32", lambda: image.erode(picture.astype("f4"), 3, value=float("nan"))),
         (ValueError, "no pixels", lambda: image.box_filter(picture[:0], 3)),
         (ValueError, "2 or 3 axes", lambda: image.box_filter(np.zeros(3, np.uint8), 3)),
         (ValueError, "pairs", lambda: image.box_filter(picture, (1, 2, 3))),

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 from .. import _core, _functions
 from .._core import ndarray
 
 _filters = _core._filters
+
+
+class Components(NamedTuple):
+    """What connected_components finds: see there."""
+
+    labels: ndarray
+    number: int
+    areas: ndarray | None
+    boxes: ndarray | None
+    centroids: ndarray | None
 
 
 @functools.lru_cache(maxsize=512)
@@ -244,3 +255,32 @@ def block_reduce(picture, block_size=2, func=None, cval=0, func_kwargs=None):
     blocks = _filters.block_view(array, sizes, cval)
     reduce = _functions.reductions["sum"] if func is None else func
     return reduce(blocks, axis=tuple(range(array.ndim, 2 * array.ndim)), **(func_kwargs or {}))
+
+
+def distance_transform(picture, metric: str = "euclidean") -> ndarray:
+    """How far each pixel is from the nearest pixel that is zero; exact.
+
+    picture: (height, width) of any real dtype.
+    metric: 'euclidean', sqrt(dy^2 + dx^2), in float32; 'cityblock', |dy| + |dx|, or 'chessboard', the greater of both,
+        in int32.
+
+    Where no pixel is zero: infinity, or the largest int32. Raises ShapeError (a ValueError) for other shapes, TypeError
+    for complex numbers.
+    """
+    return _filters.distance_transform(picture, metric)
+
+
+def connected_components(picture, connectivity: int = 8, *, statistics: bool = False) -> Components:
+    """The components of pixels that are not zero.
+
+    picture: (height, width) of any real dtype.
+    connectivity: 4 or 8 neighbours.
+    statistics: whether areas, boxes and centroids are wanted; else they are None.
+
+    Returns a named tuple: labels, int32 (height, width), 0 for pixels that are zero, else 1, 2, ... in the order of the
+    components' first pixels; number, of components; and with a row for each label, the first one for the background:
+    areas, int64; boxes, int32 (number + 1, 4) of y, x, height, width; centroids, float64 (count + 1, 2) of y, x, which
+    are NaN for an empty background. Raises ShapeError (a ValueError) for other shapes, ValueError for another
+    connectivity, TypeError for complex numbers.
+    """
+    return Components(*_filters.connected_components(picture, connectivity, statistics))

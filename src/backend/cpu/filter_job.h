@@ -46,6 +46,8 @@ struct BoxDivision {
 inline constexpr int64_t kHistogram = 16 + 256;
 inline constexpr int kHistogramSize = 13;
 
+inline constexpr int kDistanceReach = 64, kDistanceRoom = 256;
+
 /// Sums of elements T as S.
 template <class T, class S>
 struct BoxLoops {
@@ -81,6 +83,12 @@ struct FilterLoops {
   /// The medians of square windows of `size` columns, `step` elements apart, from the histograms of the columns.
   void (*median_by_histograms)(const uint16_t* histograms, int size, int64_t step, int64_t elements, uint8_t* result);
   void (*bilateral)(const BilateralRow& row);
+  /// The least distance of each pixel of a row by way of its columns, whose own distances are given, for a
+  /// DistanceMetric: squares for `euclidean`. Columns have room for kDistanceRoom numbers in front and behind, which
+  /// are large. False where some pixel is farther than kDistanceReach from its nearest column; the result is then
+  /// undefined.
+  bool (*settle)(int metric, const int32_t* columns, int64_t elements, int32_t* least);
+  void (*square_roots)(const int32_t* squares, int64_t elements, float* result);
 };
 
 namespace avx512 {

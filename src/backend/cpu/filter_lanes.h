@@ -28,6 +28,12 @@ template <class T, int kCount = kBytes / int{sizeof(T)}> struct Lanes {
   static IRUKA_FILTER_INLINE Vector all(T value) { return value - Vector{}; }
 };
 
+using Floats = Lanes<float>;
+using Integers = Lanes<int32_t>;
+
+template <class V> IRUKA_FILTER_INLINE V lesser(V a, V b) { return b < a ? b : a; }
+template <class V> IRUKA_FILTER_INLINE V larger(V a, V b) { return a < b ? b : a; }
+
 /// Stores make(x) at `result` + x for x = 0, kSize, ...; of the last vector only what belongs to the row.
 template <class L, class T, class Make>
 IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
@@ -39,6 +45,7 @@ IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
 }
 
 #include "backend/cpu/filter_bilateral.h"
+#include "backend/cpu/filter_distances.h"
 #include "backend/cpu/filter_histograms.h"
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
@@ -63,7 +70,9 @@ const FilterLoops filter_loops{integer_rows,
                                box_loops<uint16_t, uint32_t>,
                                count_row,
                                median_by_histograms,
-                               bilateral};
+                               bilateral,
+                               settle,
+                               square_roots};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_FILTER_TARGET

@@ -62,16 +62,17 @@ class FilterPass::Workspace {
 
   explicit Workspace(const FilterPass& pass);
 
-  int64_t line = 0;   ///< bytes of a padded row of any kind
-  int64_t ring_rows;  ///< of the window, and the one that left it last
-  char* ring;         ///< (ring_rows, channels of bilateral filters) padded rows
-  char* space;        ///< of medians and of van Herk's blocks: a row for each of the window
-  char* middle;       ///< what was computed along columns
-  char* other;        ///< a second row of this kind
-  char* stage;        ///< a row of results before their last conversion; one for each channel of bilateral filters
-  char* turned;       ///< the same in the order of the result
-  std::vector<int64_t> tags;      ///< which row each place of the ring has
-  int64_t next = 0;               ///< the place of the ring that is filled next
+  int64_t line = 0;    ///< bytes of a row of any type
+  int64_t padded = 0;  ///< bytes of a padded row of the picture
+  int64_t part = 0;    ///< bytes of a row of `space`
+  int64_t ring_rows;   ///< of the window, and the one that left it last
+  char* ring;          ///< (ring_rows, channels of bilateral filters) padded rows
+  char* space;         ///< of medians and of van Herk's blocks: a row for each of the window
+  char* middle;        ///< what was computed along columns
+  char* other;         ///< a second row of this kind
+  char* stage;         ///< a row of results before their last conversion; one for each channel of bilateral filters
+  char* turned;        ///< the same in the order of the result
+  int64_t next = 0;    ///< the place of the ring that is filled next
   const void* left = nullptr;     ///< the row that left the window last
   std::vector<const void*> rows;  ///< of the window
   std::vector<const void*> taps;  ///< a pointer for each tap, or column of the window
@@ -87,17 +88,20 @@ class FilterPass::Workspace {
 FilterPass::Workspace::Workspace(const FilterPass& pass) {
   const FilterWindow& window = pass.window_;
   const int64_t planes = pass.is_bilateral() ? pass.job_.planes * pass.job_.channels : 1;
-  line = (std::max(pass.whole_, pass.elements_ * planes) * 4 + pass.channels_ * 4 + kRowRoom + 63) & ~int64_t{63};
+  const auto row_of = [&](int64_t bytes) { return (bytes + pass.channels_ * 4 + kRowRoom + 63) & ~int64_t{63}; };
+  line = row_of(std::max(pass.whole_, pass.elements_ * planes) * 4);
+  padded = row_of(pass.whole_ * pass.work_bytes_);
+  part = window.kind == Kind::box ? line : padded;
   ring_rows = int64_t{window.height} + 1;
   const bool needs_space = window.kind == Kind::median || (window.is_full && window.height > kDirect);
   const int64_t spaces = window.kind == Kind::box ? std::bit_width(static_cast<unsigned>(window.width))
                          : needs_space            ? window.height
                                                   : 0;
   const int64_t histograms = pass.has_histograms() ? pass.padded_ * kHistogram * 2 + 64 : 0;
-  const int64_t space_bytes = histograms ? (histograms + 63) & ~int64_t{63} : spaces * line;
-  const int64_t lines = ring_rows * planes + planes + 3;
-  ring = static_cast<char*>(scratch(static_cast<size_t>(lines * line + space_bytes)));
-  space = ring + ring_rows * planes * line;
+  const int64_t space_bytes = histograms ? (histograms + 63) & ~int64_t{63} : spaces * part;
+  const int64_t ring_bytes = ring_rows * planes * padded;
+  ring = static_cast<char*>(scratch(static_cast<size_t>(ring_bytes + space_bytes + (planes + 3) * line)));
+  space = ring + ring_bytes;
   middle = space + space_bytes;
   other = middle + line;
   turned = other + line;
@@ -118,7 +122,6 @@ FilterPass::FilterPass(const Filtering& job)
       whole_((padded_ + kVector - 1) / kVector * kVector),
       source_(sample_of(job.dtype)),
       work_(work_sample()),
-      source_bytes_(bytes_of(source_)),
       work_bytes_(bytes_of(work_)),
       integer_columns_(window_.integer_columns) {
   if (integer_columns_.size() % 2) integer_columns_.push_back(0);
@@ -193,17 +196,17 @@ void FilterPass::find_bilateral_row(Workspace& space, int64_t y, char* to) const
   const int64_t row = place_within(job_.border, y, job_.height), channels = job_.planes * job_.channels;
   if (job_.channels > 1 && row >= 0) {
     auto* const numbers = reinterpret_cast<float*>(space.turned);
-    const auto line = space.line / 4;
+    const auto line = space.padded / 4;
     conversions_.finish({.from = source_, .to = Sample::float32}, source_row(0, row), job_.width * channels, numbers);
     conversions_.split(numbers, job_.width, channels, 4, line, reinterpret_cast<float*>(to) + window_.anchor_x);
-    for (int64_t c = 0; c < channels; ++c) pad_ends(to + c * space.line, c);
+    for (int64_t c = 0; c < channels; ++c) pad_ends(to + c * space.padded, c);
     return;
   }
   for (int64_t c = 0; c < channels; ++c) {
     if (row < 0)
-      put_outside(to + c * space.line, c, padded_);
+      put_outside(to + c * space.padded, c, padded_);
     else
-      pad_row(c, y, to + c * space.line);
+      pad_row(c, y, to + c * space.padded);
   }
 }
 
@@ -218,13 +221,13 @@ void FilterPass::find_window(Workspace& space, int64_t plane, int64_t y) const {
   }
   space.window = y;
   for (int64_t k = first; k < window_.height; ++k) {
-    char* const memory = space.ring + space.next * planes * space.line;
+    char* const memory = space.ring + space.next * planes * space.padded;
     if (++space.next == space.ring_rows) space.next = 0;
     if (is_bilateral())
       find_bilateral_row(space, y - window_.anchor_y + k, memory);
     else
       pad_row(plane, y - window_.anchor_y + k, memory);
-    for (int64_t c = 0; c < planes; ++c) space.rows[static_cast<size_t>(k * planes + c)] = memory + c * space.line;
+    for (int64_t c = 0; c < planes; ++c) space.rows[static_cast<size_t>(k * planes + c)] = memory + c * space.padded;
   }
 }
 
@@ -276,7 +279,7 @@ void FilterPass::box_row(Workspace& space, const BoxLoops<T, S>& loops, int64_t 
   }
   space.previous = y;
   for (size_t k = 0; k < space.results.size(); ++k)
-    space.results[k] = space.space + static_cast<int64_t>(k) * space.line;
+    space.results[k] = space.space + static_cast<int64_t>(k) * space.part;
   loops.across(sums, reinterpret_cast<S* const*>(space.results.data()), window_.width, channels_, elements_, division_,
                to);
 }
@@ -294,7 +297,7 @@ const T* FilterPass::extreme_columns(Workspace& space, const RankLoops<T>& loops
     extreme(rows, height, whole_, middle);
     return middle;
   }
-  const auto ends = [&](int64_t k) { return reinterpret_cast<T*>(space.space + k * space.line); };
+  const auto ends = [&](int64_t k) { return reinterpret_cast<T*>(space.space + k * space.part); };
   const int64_t place = y - space.block;
   if (space.block == Workspace::kNoRow || place >= height) {
     space.block = y;
@@ -319,7 +322,7 @@ void FilterPass::rank_row(Workspace& space, const RankLoops<T>& loops, int64_t y
     if constexpr (std::is_same_v<T, uint8_t>) {
       if (has_histograms()) return histogram_row(space, y, to);
     }
-    for (int64_t k = 0; k < window_.height; ++k) space.results[static_cast<size_t>(k)] = space.space + k * space.line;
+    for (int64_t k = 0; k < window_.height; ++k) space.results[static_cast<size_t>(k)] = space.space + k * space.part;
     return loops.median(reinterpret_cast<const T* const*>(space.rows.data()), window_.width, channels_, elements_,
                         reinterpret_cast<T* const*>(space.results.data()), to);
   }

@@ -78,7 +78,7 @@ class FilterPass {
   int64_t padded_;        ///< of a padded row
   int64_t whole_;         ///< the same, a multiple of the longest vectors
   Sample source_, work_;  ///< of the picture, of padded rows
-  int64_t source_bytes_, work_bytes_;
+  int64_t work_bytes_;
   std::vector<int64_t> left_, right_;  ///< columns that stand for those beyond the ends, -1 for constants
   std::vector<char> outside_;          ///< the value of constants of each channel
   std::vector<int32_t> tap_y_, tap_x_;

@@ -1,8 +1,5 @@
 // Least and greatest values, medians, saturated differences. Part of filter_lanes.h.
 
-template <class V> IRUKA_FILTER_INLINE V lesser(V a, V b) { return b < a ? b : a; }
-template <class V> IRUKA_FILTER_INLINE V larger(V a, V b) { return a < b ? b : a; }
-
 template <class T, bool kIsGreatest, int kCount>
 void extreme_of(const T* const* rows, int any_count, int64_t elements, T* result) {
   using L = Lanes<T>;

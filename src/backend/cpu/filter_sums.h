@@ -176,12 +176,21 @@ void float_to_int16(const float* from, int64_t elements, int16_t* to) {
 template <class T, class S> IRUKA_FILTER_INLINE typename Lanes<S>::Vector as_sums(const T* from) {
   return __builtin_convertvector(Lanes<T, Lanes<S>::kSize>::load(from), typename Lanes<S>::Vector);
 }
-template <class T, class S> void add_rows(const T* const* rows, int count, int64_t elements, S* sums) {
+/// kCount is 0 for more than three.
+template <class T, class S, int kCount>
+void add_rows_of(const T* const* rows, int any_count, int64_t elements, S* sums) {
+  const int count = kCount > 0 ? kCount : any_count;
   fill_row<Lanes<S>>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
-    typename Lanes<S>::Vector sum{};
-    for (int k = 0; k < count; ++k) sum += as_sums<T, S>(rows[k] + x);
+    typename Lanes<S>::Vector sum = as_sums<T, S>(rows[0] + x);
+    for (int k = 1; k < count; ++k) sum += as_sums<T, S>(rows[k] + x);
     return sum;
   });
+}
+template <class T, class S>
+void add_rows(const T* const* rows, int count, int64_t elements, S* sums) {
+  if (count == 2) return add_rows_of<T, S, 2>(rows, count, elements, sums);
+  if (count == 3) return add_rows_of<T, S, 3>(rows, count, elements, sums);
+  add_rows_of<T, S, 0>(rows, count, elements, sums);
 }
 template <class T, class S> void slide(const T* added, const T* removed, int64_t elements, S* sums) {
   fill_row<Lanes<S>>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
@@ -202,14 +211,24 @@ IRUKA_FILTER_INLINE typename Lanes<T, Lanes<S>::kSize>::Vector scaled(typename L
   return __builtin_convertvector((typename I::Vector)shifted, typename Lanes<T, kSize>::Vector);
 }
 
+/// The upper halves of products.
+IRUKA_FILTER_INLINE Words::Vector high_products(Words::Vector a, Words::Vector b) {
+#if defined(__AVX512BW__)
+  return (Words::Vector)_mm512_mulhi_epu16((Raw)a, (Raw)b);
+#elif defined(__AVX2__)
+  return (Words::Vector)_mm256_mulhi_epu16((Raw)a, (Raw)b);
+#elif defined(__x86_64__)
+  return (Words::Vector)_mm_mulhi_epu16((Raw)a, (Raw)b);
+#else
+  using Wide = WordLanes<uint32_t>;
+  const Wide::Vector product = __builtin_convertvector(a, Wide::Vector) * __builtin_convertvector(b, Wide::Vector);
+  return __builtin_convertvector(product >> 16, Words::Vector);
+#endif
+}
 /// The same by an integer factor.
-template <class T, class S>
-IRUKA_FILTER_INLINE typename Lanes<T, Lanes<S>::kSize>::Vector divided(typename Lanes<S>::Vector sum,
-                                                                       const BoxDivision& division) {
-  using W = Lanes<uint32_t, Lanes<S>::kSize>;
-  const auto wide = __builtin_convertvector(sum + Lanes<S>::all(static_cast<S>(division.half)), typename W::Vector);
-  const auto high = __builtin_convertvector((wide * W::all(division.factor)) >> 16, typename Lanes<S>::Vector);
-  return __builtin_convertvector(high >> static_cast<S>(division.shift), typename Lanes<T, Lanes<S>::kSize>::Vector);
+IRUKA_FILTER_INLINE WordLanes<uint8_t>::Vector divided(Words::Vector sum, const BoxDivision& division) {
+  const Words::Vector high = high_products(sum + Words::all(division.half), Words::all(division.factor));
+  return __builtin_convertvector(high >> Words::all(static_cast<uint16_t>(division.shift)), WordLanes<uint8_t>::Vector);
 }
 
 /// Fills a row with the quotients of sum(x).
@@ -219,7 +238,7 @@ IRUKA_FILTER_INLINE void fill_quotients(int64_t elements, const BoxDivision& div
   if constexpr (sizeof(S) == 2) {
     if (division.factor != 0)
       return fill_row<L>(elements, result,
-                         [&](int64_t x) __attribute__((always_inline)) { return divided<T, S>(sum(x), division); });
+                         [&](int64_t x) __attribute__((always_inline)) { return divided(sum(x), division); });
   }
   fill_row<L>(elements, result,
               [&](int64_t x) __attribute__((always_inline)) { return scaled<T, S>(sum(x), division.scale); });

@@ -32,8 +32,8 @@ struct Journey {
     for (const FilterStage& stage : stages) {
       const auto count = std::ssize(stage.outside);
       if (count != 1 && count != shape.channels)
-        throw ShapeError("a filter: value must be a number or one for each of " + std::to_string(shape.channels) +
-                         " channels, not " + std::to_string(count) + " numbers");
+        throw ValueError("a filter: value has " + std::to_string(count) + " numbers for a picture of " +
+                         std::to_string(shape.channels) + " channels");
     }
   }
   FilterRun run(size_t number) {

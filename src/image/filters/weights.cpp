@@ -1,24 +1,22 @@
 #include "image/filters/weights.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace iruka::image {
 namespace {
 
-/// What OpenCV takes for small kernels whose sigma is not given, in 256ths.
-const std::vector<int16_t>* known_bytes(int64_t size) {
-  static const std::vector<int16_t> known[] = {
-      {256}, {64, 128, 64}, {16, 64, 96, 64, 16}, {8, 28, 56, 72, 56, 28, 8}, {4, 13, 30, 51, 60, 51, 30, 13, 4}};
-  return size <= 9 ? &known[size / 2] : nullptr;
-}
+/// What OpenCV takes for small kernels whose sigma is not given, in 256ths, from the first weight to the middle.
+constexpr int kKnown[5][5] = {{256}, {64, 128}, {16, 64, 96}, {8, 28, 56, 72}, {4, 13, 30, 51, 60}};
 
 }  // namespace
 
 std::vector<double> gaussian_weights(int64_t size, double sigma) {
   std::vector<double> weights(static_cast<size_t>(size));
-  if (sigma <= 0 && size % 2 && known_bytes(size)) {
-    for (size_t k = 0; k < weights.size(); ++k) weights[k] = (*known_bytes(size))[k] / 256.0;
+  if (sigma <= 0 && size % 2 && size <= 9) {
+    for (int64_t k = 0; k < size; ++k)
+      weights[static_cast<size_t>(k)] = kKnown[size / 2][std::min(k, size - 1 - k)] / 256.0;
     return weights;
   }
   if (sigma <= 0) sigma = static_cast<double>(size) * 0.15 + 0.35;

