@@ -89,7 +89,11 @@ PictureFilter to_filter(const nb::tuple& fields) {
                                         {"gradient", Operation::gradient},
                                         {"top_hat", Operation::top_hat},
                                         {"black_hat", Operation::black_hat}});
-    for (const double one : to_weights(fields[2], "element", 2, shape)) made.element.push_back(one != 0);
+    if (PyTuple_Check(nb::handle(fields[2]).ptr())) {
+      shape = to_dims(fields[2], "size");
+    } else {
+      for (const double one : to_weights(fields[2], "element", 2, shape)) made.element.push_back(one != 0);
+    }
     made.height = shape[0];
     made.width = shape[1];
     made.anchor = to_anchor(fields[3]);

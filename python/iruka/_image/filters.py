@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+import numpy as _np
+
 from .. import _core, _functions
 from .._core import ndarray
 
@@ -234,7 +236,7 @@ def morphology(
     closed minus the picture. Differences saturate. Arguments: as for erode."""
     if not hasattr(element, "ndim"):
         is_size = not hasattr(element, "__len__") or not any(hasattr(row, "__len__") for row in element)
-        element = _filters.structuring_element("rectangle", *_pair(element)) if is_size else element
+        element = _pair(element) if is_size else _np.asarray(element)
     fields = (element, _anchor(anchor), iterations, mode, value if value is None else _value(value))
     return _run(picture, layout, out, "morphology", operation, *fields)
 
