@@ -89,7 +89,8 @@ PictureFilter to_filter(const nb::tuple& fields) {
                                         {"gradient", Operation::gradient},
                                         {"top_hat", Operation::top_hat},
                                         {"black_hat", Operation::black_hat}});
-    if (PyTuple_Check(nb::handle(fields[2]).ptr())) {
+    PyObject* const element = nb::handle(fields[2]).ptr();
+    if (PyTuple_Check(element) && PyTuple_Size(element) == 2 && !PyTuple_Check(PyTuple_GetItem(element, 0))) {
       shape = to_dims(fields[2], "size");
     } else {
       for (const double one : to_weights(fields[2], "element", 2, shape)) made.element.push_back(one != 0);

@@ -50,6 +50,16 @@ def _value(value):
     return tuple(value) if hasattr(value, "__len__") else value
 
 
+def _table(numbers):
+    """Numbers of a kernel as tuples, which have a hash. Iruka's arrays stay what they are."""
+    if isinstance(numbers, ndarray):
+        return numbers
+    array = _np.asarray(numbers)
+    if array.size == 0 or array.ndim not in (1, 2):
+        return array
+    return tuple(array.tolist()) if array.ndim == 1 else tuple(map(tuple, array.tolist()))
+
+
 def _anchor(anchor):
     return anchor if anchor is None else tuple(anchor)
 
@@ -76,7 +86,7 @@ def filter2d(
     Raises TypeError for other dtypes, ShapeError (a ValueError) for other shapes, ValueError for a window with a side
     over 2047 or an anchor outside.
     """
-    return _run(picture, layout, out, "correlation", kernel, _anchor(anchor), dtype, mode, _value(value))
+    return _run(picture, layout, out, "correlation", _table(kernel), _anchor(anchor), dtype, mode, _value(value))
 
 
 def separable_filter(
@@ -86,7 +96,7 @@ def separable_filter(
     integers, and all sums of a uint8 picture lie within int16, sums are exact; else they are summed in float32 along
     columns, then along rows."""
     fields = (_anchor(anchor), dtype, mode, _value(value))
-    return _run(picture, layout, out, "separable", column, row, *fields)
+    return _run(picture, layout, out, "separable", _table(column), _table(row), *fields)
 
 
 def gaussian_filter(picture, sigma=0, size=0, *, mode: str = "reflect", value=0, layout: str = "HWC", out=None):
@@ -234,9 +244,10 @@ def morphology(
     """What erosions and dilations make: 'erode'; 'dilate'; 'open', which erodes, then dilates; 'close', which dilates,
     then erodes; 'gradient', dilated minus eroded; 'top_hat', the picture minus what is opened; 'black_hat', what is
     closed minus the picture. Differences saturate. Arguments: as for erode."""
-    if not hasattr(element, "ndim"):
-        is_size = not hasattr(element, "__len__") or not any(hasattr(row, "__len__") for row in element)
-        element = _pair(element) if is_size else _np.asarray(element)
+    is_size = not hasattr(element, "__len__") or (
+        len(element) == 2 and not any(hasattr(row, "__len__") for row in element)
+    )
+    element = _pair(element) if is_size else _table(element)
     fields = (element, _anchor(anchor), iterations, mode, value if value is None else _value(value))
     return _run(picture, layout, out, "morphology", operation, *fields)
 

@@ -253,20 +253,11 @@ void narrow_across(const S* sums, int64_t step, int64_t elements, const BoxDivis
     return sum;
   });
 }
+/// Sums of 1, 2, 4, ... neighbours, of which those of the bits of the width are added up.
 template <class T, class S>
-void across(const S* sums, S* const* space, int width, int64_t step, int64_t elements, const BoxDivision& division,
-            T* result) {
+void wide_across(const S* sums, S* const* space, int width, int64_t step, int64_t elements, const BoxDivision& division,
+                 T* result) {
   using L = Lanes<S>;
-  switch (width) {
-    case 1: return narrow_across<T, S, 1>(sums, step, elements, division, result);
-    case 2: return narrow_across<T, S, 2>(sums, step, elements, division, result);
-    case 3: return narrow_across<T, S, 3>(sums, step, elements, division, result);
-    case 4: return narrow_across<T, S, 4>(sums, step, elements, division, result);
-    case 5: return narrow_across<T, S, 5>(sums, step, elements, division, result);
-    case 7: return narrow_across<T, S, 7>(sums, step, elements, division, result);
-    default: break;
-  }
-  // Sums of 1, 2, 4, ... neighbours, of which those of the bits of the width are added up.
   const S* parts[16];
   int count = 0, done = 0;
   int64_t all = elements + (width - 1) * step;
@@ -288,4 +279,22 @@ void across(const S* sums, S* const* space, int width, int64_t step, int64_t ele
     for (int k = 1; k < count; ++k) sum += L::load(parts[k] + x);
     return sum;
   });
+}
+template <class T, class S>
+void across(const S* sums, S* const* space, int width, int64_t step, int64_t elements, const BoxDivision& division,
+            T* result) {
+  switch (width) {
+    case 1: return narrow_across<T, S, 1>(sums, step, elements, division, result);
+    case 2: return narrow_across<T, S, 2>(sums, step, elements, division, result);
+    case 3: return narrow_across<T, S, 3>(sums, step, elements, division, result);
+    case 4: return narrow_across<T, S, 4>(sums, step, elements, division, result);
+    case 5: return narrow_across<T, S, 5>(sums, step, elements, division, result);
+    case 7: return narrow_across<T, S, 7>(sums, step, elements, division, result);
+    default: break;
+  }
+  // Parts of a row whose sums stay in the fastest cache, if windows are not too wide for that.
+  const int64_t wide = 4 * width * step, part = wide < 1024 ? 1024 : wide;
+  for (int64_t first = 0; first < elements; first += part)
+    wide_across<T, S>(sums + first, space, width, step, elements - first < part ? elements - first : part, division,
+                      result + first);
 }
