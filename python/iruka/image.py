@@ -36,6 +36,25 @@ import numpy as _np
 
 from . import _core
 from ._core import ndarray
+from ._image.filters import (
+    Components as Components,
+    bilateral_filter as bilateral_filter,
+    block_reduce as block_reduce,
+    box_filter as box_filter,
+    connected_components as connected_components,
+    dilate as dilate,
+    distance_transform as distance_transform,
+    erode as erode,
+    filter2d as filter2d,
+    gaussian_filter as gaussian_filter,
+    laplacian as laplacian,
+    median_filter as median_filter,
+    morphology as morphology,
+    scharr as scharr,
+    separable_filter as separable_filter,
+    sobel as sobel,
+    structuring_element as structuring_element,
+)
 from ._image.geometry import (
     Chain as Chain,
     apply as apply,

@@ -7,29 +7,12 @@
 #include "interop.h"
 #include "iruka/device.h"
 #include "iruka/picture_geometry.h"
+#include "picture_arguments.h"
 
 namespace iruka::python {
 
 namespace {
 
-template <class T>
-using Names = std::initializer_list<std::pair<std::string_view, T>>;
-
-/// The value of a name. Raises ValueError that lists all names.
-template <class T>
-T chosen(nb::handle object, const char* what, Names<T> names) {
-  const std::string given = to_text(object, what);
-  std::string list;
-  for (const auto& [name, value] : names) {
-    if (given == name) return value;
-    list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  throw ValueError(std::string(what) + " must be one of " + list + ", not '" + given + "'");
-}
-
-image::Layout to_layout(nb::handle object) {
-  return chosen<image::Layout>(object, "layout", {{"HWC", image::Layout::hwc}, {"CHW", image::Layout::chw}});
-}
 image::Filter to_filter(nb::handle object) {
   using image::Filter;
   return chosen<Filter>(object, "filter",
@@ -42,23 +25,6 @@ image::Filter to_filter(nb::handle object) {
                          {"lanczos4", Filter::lanczos4},
                          {"gaussian", Filter::gaussian}});
 }
-image::Border to_border(nb::handle object) {
-  using image::Border;
-  return chosen<Border>(object, "mode",
-                        {{"constant", Border::constant},
-                         {"edge", Border::edge},
-                         {"reflect", Border::reflect},
-                         {"symmetric", Border::symmetric},
-                         {"wrap", Border::wrap}});
-}
-std::vector<double> to_numbers(nb::handle object, const char* what) {
-  std::vector<double> numbers;
-  if (!PySequence_Check(object.ptr()) && !PyObject_HasAttrString(object.ptr(), "__len__"))
-    return {to_double(object, what)};
-  for (nb::handle number : object) numbers.push_back(to_double(number, what));
-  return numbers;
-}
-
 /// Stages as iruka._image passes them: a tuple of the name and all fields.
 image::Stage resize_stage(const nb::tuple& fields) {
   image::Resize stage{.height = to_int64(fields[1], "height"), .width = to_int64(fields[2], "width")};
@@ -126,39 +92,6 @@ image::Stage to_stage(const nb::tuple& fields) {
   if (kind == "pyramid_down") return image::PyramidDown{};
   if (kind == "rotate") return rotate_stage(fields);
   return warp_stage(fields);
-}
-
-/// The pictures of an array of four axes.
-std::vector<Array> pictures_of(const Array& batch) {
-  std::vector<Array> pictures;
-  pictures.reserve(static_cast<size_t>(batch.shape(0)));
-  for (int64_t k = 0; k < batch.shape(0); ++k) pictures.push_back(batch.at(k));
-  return pictures;
-}
-std::optional<Array> output_of(nb::handle out) {
-  std::optional<Array> output = given_output(out);
-  if (!output && !out.is_none()) throw TypeError("out must be an array, not " + describe(out.type()));
-  return output;
-}
-Array array_like(nb::handle object) {
-  if (!is_array_like(object.ptr())) throw TypeError("a picture is an array, not " + describe(object.type()));
-  return as_array(object);
-}
-bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
-
-/// Arrays to fill for `count` pictures: those of a list, or the parts of one array; none for None.
-std::vector<Array> outputs_of(nb::handle out, size_t count) {
-  std::vector<Array> outs;
-  if (out.is_none()) return outs;
-  if (is_list(out)) {
-    for (nb::handle each : out) outs.push_back(output_of(each).value_or(Array()));
-    return outs;
-  }
-  const Array batch = *output_of(out);
-  if (batch.ndim() < 1 || batch.shape(0) != static_cast<int64_t>(count))
-    throw ShapeError("out must have " + std::to_string(count) + " pictures along its first axis, not shape " +
-                     to_string(batch.shape()));
-  return pictures_of(batch);
 }
 
 nb::object apply_to_list(const std::vector<image::Chain>& chains, nb::handle list, nb::handle out) {

@@ -3,10 +3,12 @@
 #include "backend/cpu/convolution.h"
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/dense_network.h"
+#include "backend/cpu/filtering.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/patch_matching.h"
 #include "backend/cpu/pooling.h"
+#include "backend/cpu/regions.h"
 #include "backend/cpu/resampling.h"
 #include "backend/cpu/turning.h"
 #include "backend/cuda/cuda_device.h"
@@ -16,6 +18,7 @@
 #include "backend/cuda/nvjpeg.h"
 #include "core/convolutions.h"
 #include "core/dense_network.h"
+#include "core/filtering.h"
 #include "core/fourier.h"
 #include "core/front_end.h"
 #include "core/jpeg_decoding.h"
@@ -24,6 +27,7 @@
 #include "core/patch_matching.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
+#include "core/regions.h"
 #include "core/resampling.h"
 #include "core/turning.h"
 
@@ -71,6 +75,12 @@ const Implementations<Resamplings> Resamplings::implementations{
 const Implementations<JpegDecoders> JpegDecoders::implementations{
     "decoding of JPEGs",
     {nullptr, [](Device& device) -> JpegDecoders& { return cuda_backend::cuda_jpeg_decoders(as_cuda(device)); }}};
+
+const Implementations<Filterings> Filterings::implementations{
+    "filters of pictures", {[](Device&) -> Filterings& { return cpu_backend::cpu_filterings(); }, nullptr}};
+
+const Implementations<Regions> Regions::implementations{
+    "regions of pictures", {[](Device&) -> Regions& { return cpu_backend::cpu_regions(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

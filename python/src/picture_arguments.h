@@ -1,0 +1,85 @@
+// Pictures, their layouts and borders as Python's functions take them.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convert.h"
+#include "interop.h"
+#include "iruka/picture_geometry.h"
+
+namespace iruka::python {
+
+template <class T>
+using Names = std::initializer_list<std::pair<std::string_view, T>>;
+
+/// The value of a name. Raises ValueError that lists all names.
+template <class T>
+T chosen(nb::handle object, const char* what, Names<T> names) {
+  const std::string given = to_text(object, what);
+  std::string list;
+  for (const auto& [name, value] : names) {
+    if (given == name) return value;
+    list += (list.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw ValueError(std::string(what) + " must be one of " + list + ", not '" + given + "'");
+}
+
+inline image::Layout to_layout(nb::handle object) {
+  return chosen<image::Layout>(object, "layout", {{"HWC", image::Layout::hwc}, {"CHW", image::Layout::chw}});
+}
+inline image::Border to_border(nb::handle object) {
+  using image::Border;
+  return chosen<Border>(object, "mode",
+                        {{"constant", Border::constant},
+                         {"edge", Border::edge},
+                         {"reflect", Border::reflect},
+                         {"symmetric", Border::symmetric},
+                         {"wrap", Border::wrap}});
+}
+inline std::vector<double> to_numbers(nb::handle object, const char* what) {
+  std::vector<double> numbers;
+  if (!PySequence_Check(object.ptr()) && !PyObject_HasAttrString(object.ptr(), "__len__"))
+    return {to_double(object, what)};
+  for (nb::handle number : object) numbers.push_back(to_double(number, what));
+  return numbers;
+}
+
+/// The pictures of an array of four axes.
+inline std::vector<Array> pictures_of(const Array& batch) {
+  std::vector<Array> pictures;
+  pictures.reserve(static_cast<size_t>(batch.shape(0)));
+  for (int64_t k = 0; k < batch.shape(0); ++k) pictures.push_back(batch.at(k));
+  return pictures;
+}
+inline std::optional<Array> output_of(nb::handle out) {
+  std::optional<Array> output = given_output(out);
+  if (!output && !out.is_none()) throw TypeError("out must be an array, not " + describe(out.type()));
+  return output;
+}
+inline Array array_like(nb::handle object) {
+  if (!is_array_like(object.ptr())) throw TypeError("a picture is an array, not " + describe(object.type()));
+  return as_array(object);
+}
+inline bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+/// Arrays to fill for `count` pictures: those of a list, or the parts of one array; none for None.
+inline std::vector<Array> outputs_of(nb::handle out, size_t count) {
+  std::vector<Array> outs;
+  if (out.is_none()) return outs;
+  if (is_list(out)) {
+    for (nb::handle each : out) outs.push_back(output_of(each).value_or(Array()));
+    return outs;
+  }
+  const Array batch = *output_of(out);
+  if (batch.ndim() < 1 || batch.shape(0) != static_cast<int64_t>(count))
+    throw ShapeError("out must have " + std::to_string(count) + " pictures along its first axis, not shape " +
+                     to_string(batch.shape()));
+  return pictures_of(batch);
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,179 @@
+#include "core/regions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/device.h"
+#include "image/geometry/run.h"
+#include "iruka/device.h"
+#include "iruka/error.h"
+#include "iruka/kernel.h"
+#include "iruka/ops.h"
+#include "iruka/picture_regions.h"
+#include "iruka/statistics.h"
+#include "ops/permanent_cache.h"
+
+namespace iruka::image {
+namespace {
+
+/// A picture as bytes, of which those other than zero are foreground; rows are dense.
+Array binary_picture(const Array& picture, const char* function) {
+  if (picture.ndim() != 2)
+    throw ShapeError(std::string(function) + ": a picture must have the axes (height, width), not shape " +
+                     to_string(picture.shape()));
+  if (is_complex(picture.dtype()))
+    throw TypeError(std::string(function) + ": a picture must be real, not " + name(picture.dtype()));
+  const Array bytes =
+      picture.dtype() == Dtype::uint8 || picture.dtype() == Dtype::bool_ ? picture : picture.astype(Dtype::bool_);
+  const bool is_dense = bytes.strides()[1] == 1 || bytes.shape(1) <= 1;
+  const Array dense = is_dense ? bytes : bytes.copy();
+  return dense.dtype() == Dtype::uint8 ? dense : dense.view(Dtype::uint8);
+}
+BinaryPicture as_binary(const Array& bytes) {
+  return {.data = static_cast<const uint8_t*>(bytes.data()),
+          .row_bytes = bytes.strides()[0],
+          .height = bytes.shape(0),
+          .width = bytes.shape(1)};
+}
+Regions* loops_of(const Array& bytes) { return prefers_kernels() ? nullptr : bytes.device().find_service<Regions>(); }
+
+const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string& outputs, const std::string& body) {
+  static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
+  return kernels.get(inputs + "|" + outputs + "|" + body, [&] {
+    KernelOptions options;
+    options.preamble = "#include \"image/kernels/regions.h\"\n";
+    options.diagnose_early = false;
+    return ElementwiseKernel(inputs, outputs, "using namespace iruka::image; " + body, "picture_regions", options);
+  });
+}
+
+void distances_by_kernel(const Array& bytes, Metric metric, const Array& result) {
+  const int64_t height = bytes.shape(0), width = bytes.shape(1);
+  const Array columns = Array::empty(bytes.shape(), Dtype::int32, bytes.device()), dense = bytes.contiguous();
+  const Argument scan[] = {dense, height, width, columns};
+  kernel_of("raw const uint8 is_inside, int64 height, int64 width", "raw int32 distances",
+            "scan_column(is_inside, distances, height, width, i);")
+      .fill(scan, {.size = width});
+  const char* const names[] = {"kEuclidean", "kCityblock", "kChessboard"};
+  const bool is_euclidean = metric == Metric::euclidean;
+  const std::string body = std::string("const long long best = nearest_background<") + names[static_cast<int>(metric)] +
+                           ">(columns, i / width * width, width, i % width);\n" +
+                           (is_euclidean ? "result = best == kNowhere ? INFINITY : float(sqrt(double(best)));"
+                                         : "result = best == kNowhere ? 0x7fffffff : int(best);");
+  const Argument search[] = {columns, width, result};
+  kernel_of("raw const int32 columns, int64 width", is_euclidean ? "float32 result" : "int32 result", body)
+      .fill(search);
+}
+
+/// Labels, the number of components and, where asked for, what is known of them.
+int64_t label_by_kernel(const Array& bytes, bool has_diagonals, const Array& labels,
+                        std::vector<ComponentStatistics>* statistics) {
+  const int64_t width = bytes.shape(1), count = bytes.size();
+  Device& device = bytes.device();
+  const Array parents = Array::empty({count}, Dtype::int32, device), flat = labels.reshape({count});
+  const Array inside = bytes.contiguous().reshape({count});
+  const Argument begin[] = {inside, parents};
+  kernel_of("uint8 is_inside", "int32 parent", "parent = is_inside ? int(i) : -1;").fill(begin);
+  const Argument join[] = {width, parents};
+  kernel_of("int32 width", "raw int32 parents",
+            std::string("join_neighbours<") + (has_diagonals ? "true" : "false") + ">(&parents[0], width, int(i));")
+      .fill(join, {.size = count});
+  const Array roots = Array::empty({count}, Dtype::int32, device), firsts = Array::empty({count}, Dtype::int32, device);
+  const Argument find[] = {parents, roots, firsts};
+  kernel_of("raw const int32 parents", "int32 root, int32 is_first",
+            "root = parents[i] < 0 ? -1 : first_of(&parents[0], int(i)); is_first = root == int(i);")
+      .fill(find);
+  const Array numbers = scan(firsts, ScanOperation::add, 0, {.dtype = Dtype::int32});
+  const Argument number[] = {roots, numbers, flat};
+  kernel_of("int32 root, raw const int32 numbers", "int32 label", "label = root < 0 ? 0 : numbers[root];").fill(number);
+  const auto components = static_cast<int64_t>(numbers.at(count - 1).item<int32_t>());
+  if (!statistics) return components;
+  Array sums = Array::empty({components + 1, 3}, Dtype::uint64, device);
+  Array boxes = Array::empty({components + 1, 4}, Dtype::int32, device);
+  sums.fill(0);
+  boxes.at(Slice{}, Slice{0, 2}).fill(std::numeric_limits<int32_t>::max());
+  boxes.at(Slice{}, Slice{2, 4}).fill(-1);
+  const Argument add[] = {flat, width, sums, boxes};
+  kernel_of("raw const int32 labels, int32 width", "raw uint64 sums, raw int32 boxes",
+            "add_run(&labels[0], (unsigned long long*)&sums[0], &boxes[0], width, int(i));")
+      .fill(add, {.size = count});
+  const std::vector<int64_t> totals = sums.astype(Dtype::int64).to_vector<int64_t>();
+  const std::vector<int32_t> ends = boxes.to_vector<int32_t>();
+  statistics->resize(static_cast<size_t>(components) + 1);
+  for (size_t k = 0; k < statistics->size(); ++k) {
+    ComponentStatistics& made = (*statistics)[k];
+    made.area = totals[3 * k];
+    made.sum_y = totals[3 * k + 1];
+    made.sum_x = totals[3 * k + 2];
+    if (made.area == 0) continue;
+    made.top = ends[4 * k];
+    made.left = ends[4 * k + 1];
+    made.bottom = ends[4 * k + 2];
+    made.right = ends[4 * k + 3];
+  }
+  return components;
+}
+
+template <class T>
+Array on_device(const std::vector<T>& values, const Dims& shape, Device& device) {
+  Array host = Array::empty(shape, dtype_of<T>, cpu());
+  std::memcpy(host.data(), values.data(), values.size() * sizeof(T));
+  return host.to_device(device);
+}
+void set_statistics(const std::vector<ComponentStatistics>& statistics, Device& device, Components& made) {
+  std::vector<int64_t> areas;
+  std::vector<int32_t> boxes;
+  std::vector<double> centroids;
+  for (const ComponentStatistics& each : statistics) {
+    areas.push_back(each.area);
+    const int64_t box[] = {each.top, each.left, each.bottom - each.top + 1, each.right - each.left + 1};
+    for (const int64_t number : box) boxes.push_back(static_cast<int32_t>(number));
+    const auto area = static_cast<double>(each.area);  // 0 / 0 is NaN
+    centroids.push_back(static_cast<double>(each.sum_y) / area);
+    centroids.push_back(static_cast<double>(each.sum_x) / area);
+  }
+  const int64_t rows = std::ssize(statistics);
+  made.areas = on_device(areas, {rows}, device);
+  made.boxes = on_device(boxes, {rows, 4}, device);
+  made.centroids = on_device(centroids, {rows, 2}, device);
+}
+
+}  // namespace
+
+Array distance_transform(const Array& picture, Metric metric) {
+  const Array bytes = binary_picture(picture, "distance_transform");
+  const Dtype dtype = metric == Metric::euclidean ? Dtype::float32 : Dtype::int32;
+  const Array result = Array::empty(bytes.shape(), dtype, bytes.device());
+  if (result.size() == 0) return result;
+  static_assert(static_cast<int>(Metric::chessboard) == static_cast<int>(DistanceMetric::chessboard));
+  if (Regions* const loops = loops_of(bytes))
+    loops->distances(as_binary(bytes), static_cast<DistanceMetric>(metric), result.data());
+  else
+    distances_by_kernel(bytes, metric, result);
+  return result;
+}
+
+Components connected_components(const Array& picture, const ComponentOptions& options) {
+  if (options.connectivity != 4 && options.connectivity != 8)
+    throw ValueError("connected_components: connectivity must be 4 or 8, not " + std::to_string(options.connectivity));
+  const Array bytes = binary_picture(picture, "connected_components");
+  if (bytes.size() > std::numeric_limits<int32_t>::max())
+    throw ShapeError("connected_components: a picture of shape " + to_string(bytes.shape()) + " has too many pixels");
+  Components made;
+  made.labels = Array::empty(bytes.shape(), Dtype::int32, bytes.device());
+  std::vector<ComponentStatistics> statistics(1);
+  std::vector<ComponentStatistics>* const wanted = options.has_statistics ? &statistics : nullptr;
+  const bool has_diagonals = options.connectivity == 8;
+  if (bytes.size() > 0) {
+    if (Regions* const loops = loops_of(bytes))
+      made.count = loops->label(as_binary(bytes), has_diagonals, static_cast<int32_t*>(made.labels.data()), wanted);
+    else
+      made.count = label_by_kernel(bytes, has_diagonals, made.labels, wanted);
+  }
+  if (wanted) set_statistics(statistics, bytes.device(), made);
+  return made;
+}
+
+}  // namespace iruka::image

@@ -1,0 +1,35 @@
+"""Filters on a GPU over a driver in software: kernels are compiled by NVRTC where it is installed, and compute nothing."""
+
+from fake_driver import needs_fake_driver, run
+
+pytestmark = needs_fake_driver
+
+
+def test_filters_compile_and_launch():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+cross = np.uint8([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+filters = [
+    lambda p, **more: image.filter2d(p, np.ones((3, 4)) / 7, **more),
+    lambda p, **more: image.filter2d(p, [[-1, 2, -1]], dtype="int16", **more),
+    lambda p, **more: image.separable_filter(p, [0.5, 0.25], [0.1], **more),
+    lambda p, **more: image.gaussian_filter(p, 1.5, **more),
+    lambda p, **more: image.box_filter(p, 5, **more),
+    lambda p, **more: image.median_filter(p, 5, **more),
+    lambda p, **more: image.bilateral_filter(p, 5, 10.0, 2.0, **more),
+    lambda p, **more: image.sobel(p, 1, 0, **more),
+    lambda p, **more: image.erode(p, 3, **more),
+    lambda p, **more: image.morphology(p, "gradient", cross, **more),
+]
+for dtype in ("uint8", "uint16", "float16", "float32"):
+    for filter in filters:
+        picture = iruka.zeros((30, 40, 3), dtype)
+        made = filter(picture)
+        assert made.device.id == 0 and made.shape == picture.shape
+        assert filter(picture, layout="CHW", mode="wrap").shape == picture.shape
+assert image.distance_transform(iruka.zeros((30, 40), "uint8")).device.id == 0
+for metric in ("cityblock", "chessboard"):
+    assert image.distance_transform(iruka.zeros((30, 40)), metric).dtype == np.int32
+raises(ValueError, lambda: image.box_filter(picture, 3, out=np.zeros((30, 40, 3), "float32")), "cuda:0", "cpu")
+""")
