@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -85,7 +86,11 @@ class ListOfModules(Module):
         """Adds modules behind the last one; returns this module."""
         added: dict[str, Module] = {}
         for module in modules:
-            name = str(len(self) + len(added))
+            name = next(
+                name
+                for place in itertools.count(len(self) + len(added))
+                if (name := str(place)) not in self._children and name not in added
+            )
             added[name] = _checked(self, name, module)
         self._children |= added
         note_new_structure()

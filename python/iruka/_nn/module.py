@@ -196,11 +196,14 @@ class Module:
             hint = parameters.hint(self, own, state_dict) if strict and (missing or unexpected) else ""
             problems += [hint] * bool(hint)
             raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
-        for prefix, module in self.named_modules():
-            for name, array in list(module._parameters.items()):
-                key = f"{prefix}.{name}" if prefix else name
-                if key in state_dict:
-                    module._set(name, as_parameter(state_dict[key], array.dtype, array.device))
+        made = [
+            (module, name, as_parameter(state_dict[key], array.dtype, array.device))
+            for prefix, module in self.named_modules()
+            for name, array in module._parameters.items()
+            if (key := f"{prefix}.{name}" if prefix else name) in state_dict
+        ]
+        for module, name, array in made:
+            module._set(name, array)
         return Keys(missing, unexpected)
 
     def to(self, *args, device=None, dtype=None, precision: str | None = None):

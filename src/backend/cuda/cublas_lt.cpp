@@ -99,9 +99,12 @@ LayerProducts::Plan LayerProducts::make_plan(const CudaDevice& device, const Key
                "cublasLtMatmulDescCreate", device);
   const int a = key.a == Transpose::no ? 0 : 1, b = key.b == Transpose::no ? 0 : 1;  // cublasOperation_t
   const uint32_t epilogue = key.has_relu ? kEpilogueReluBias : kEpilogueBias;
-  f.set_operation(plan.operation, kTransposeA, &a, sizeof a);
-  f.set_operation(plan.operation, kTransposeB, &b, sizeof b);
-  f.set_operation(plan.operation, kEpilogue, &epilogue, sizeof epilogue);
+  const auto set = [&](int attribute, const void* value, size_t bytes) {
+    check_status(f.set_operation(plan.operation, attribute, value, bytes), "cublasLtMatmulDescSetAttribute", device);
+  };
+  set(kTransposeA, &a, sizeof a);
+  set(kTransposeB, &b, sizeof b);
+  set(kEpilogue, &epilogue, sizeof epilogue);
   const auto create_layout = [&](Descriptor& layout, Dtype dtype, bool turned, int64_t rows, int64_t columns,
                                  int64_t leading) {
     if (turned) std::swap(rows, columns);
@@ -152,7 +155,8 @@ bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const v
   const auto found = plans_.find(key);
   const Plan& plan = found != plans_.end() ? found->second : plans_.emplace(key, make_plan(device, key)).first->second;
   if (!plan.has_way) return false;
-  f.set_operation(plan.operation, kBiasPointer, &bias, sizeof bias);
+  check_status(f.set_operation(plan.operation, kBiasPointer, &bias, sizeof bias), "cublasLtMatmulDescSetAttribute",
+               device);
   const Scratch workspace(device, plan.workspace);
   static constexpr float kOne = 1, kZero = 0;
   check_status(f.multiply(handle_, plan.operation, &kOne, p.a.data, plan.a, p.b.data, plan.b, &kZero, p.c, plan.c, p.c,

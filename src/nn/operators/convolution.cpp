@@ -102,8 +102,10 @@ Array convolved_by_matrices(const Window& window, const Operands& operands) {
 }
 
 void check_kernel(const Call& call, const Window& window, const Array& weights) {
-  if (window.kernel_size() * weights.shape(1) * weights.shape(0) != weights.size())
-    call.fail("kernel_shape is not that of the weights");
+  for (int axis = 2; axis < weights.ndim(); ++axis) {
+    if (window.kernel[static_cast<size_t>(axis + 3 - weights.ndim())] != weights.shape(axis))
+      call.fail("kernel_shape is not that of the weights, whose shape is " + to_string(weights.shape()));
+  }
 }
 
 /// The window of operands, which fit it.

@@ -107,7 +107,7 @@ std::optional<Array> convolved_phase(const Phase& phase, const Window& window, c
   }
   const std::optional<Array> seen = seen_by(phase, own, x);
   if (!seen) return {};
-  const Array factors = weights.itemsize() == 4 ? weights_of<uint32_t>(phase, window, weights, groups)
+  const Array factors = weights.dtype() == Dtype::float32 ? weights_of<uint32_t>(phase, window, weights, groups)
                                                 : weights_of<uint64_t>(phase, window, weights, groups);
   return convolved_by_library(own, false, *seen, factors, groups, {.bias = bias});
 }
@@ -128,6 +128,7 @@ std::optional<Array> convolved_by_phases(const Window& window, const Array& give
                                          int64_t groups, const Array& bias) {
   if (!given.device().target().is_host || given.size() == 0 || given_weights.size() == 0) return {};
   const Dtype dtype = compute_dtype(given.dtype());
+  if ((dtype != Dtype::float32 && dtype != Dtype::float64) || given_weights.dtype() != given.dtype()) return {};
   if (bias.valid() && bias.dtype() != given.dtype()) return {};
   const Array x = given.astype(dtype, false), weights = given_weights.astype(dtype, false).contiguous();
   const std::vector<Phase> phases = phases_of(window);
