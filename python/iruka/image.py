@@ -1,5 +1,5 @@
 """Pictures: reading and writing JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM, in the CPU's memory; geometry
-(resize, Chain and others), on every device.
+(resize, Chain and others), colours and statistics, on every device; and on a screen (show).
 
 A picture is an array (height, width, channels) or, in grey, (height, width). Decoding has no device argument: the
 result is copied to the default device.
@@ -32,6 +32,27 @@ import numpy as _np
 
 from . import _core
 from ._core import ndarray
+from ._image.color import (
+    Brightness as Brightness,
+    ColorMatrix as ColorMatrix,
+    Contrast as Contrast,
+    ConvertColor as ConvertColor,
+    Gamma as Gamma,
+    Hue as Hue,
+    Lookup as Lookup,
+    Saturation as Saturation,
+    brightness as brightness,
+    clahe as clahe,
+    color_matrix as color_matrix,
+    contrast as contrast,
+    convert_color as convert_color,
+    equalize as equalize,
+    gamma as gamma,
+    hue as hue,
+    lookup as lookup,
+    saturation as saturation,
+)
+from ._image.display import Picture as Picture, contact_sheet as contact_sheet, show as show
 from ._image.geometry import (
     Chain as Chain,
     apply as apply,
@@ -59,6 +80,13 @@ from ._image.stages import (
     Transpose as Transpose,
     WarpAffine as WarpAffine,
     WarpPerspective as WarpPerspective,
+)
+from ._image.statistics import (
+    ChannelMoments as ChannelMoments,
+    channel_moments as channel_moments,
+    histogram as histogram,
+    psnr as psnr,
+    ssim as ssim,
 )
 
 _codecs = _core._image

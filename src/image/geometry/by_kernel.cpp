@@ -92,11 +92,76 @@ Text text_of_steps(const PassPlan& plan, bool rounds_first) {
   return text;
 }
 
-const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string& output, const std::string& body) {
+/// What belongs to a pass whose steps see whole pixels.
+struct ColorText {
+  std::string steps;           ///< statements
+  std::vector<float> numbers;  ///< of all steps
+  std::vector<Array> tables;   ///< table0, table1, ...
+  int64_t channels;            ///< the most of all steps
+};
+/// One step as a statement.
+class ColorTextWriter {
+ public:
+  explicit ColorTextWriter(const PassPlan& plan) : text_{.channels = plan.from.channels}, now_(plan.from.channels) {}
+
+  void add(const PointStep& step) {
+    const std::string own = sample_name(step.dtype), at = std::to_string(text_.numbers.size());
+    const std::string channels = std::to_string(now_);
+    switch (step.kind) {
+      case PointStep::Kind::normalize: write("normalize_pixel<" + channels + ">(values, numbers, " + at + ")"); break;
+      case PointStep::Kind::round: write("round_pixel<" + channels + ", " + own + ">(values)"); break;
+      case PointStep::Kind::affine:
+        write("scale_pixel<" + channels + ", " + own + ">(values, numbers, " + at + ")");
+        break;
+      case PointStep::Kind::gamma:
+        write("gamma_pixel<" + channels + ", " + own + ">(values, numbers, " + at + ")");
+        text_.numbers.insert(text_.numbers.end(), {step.gain, step.exponent});
+        break;
+      case PointStep::Kind::matrix:
+        write("multiply_pixel<" + channels + ", " + std::to_string(step.outputs) + ", " + own + ">(values, numbers, " +
+              at + ")");
+        text_.numbers.insert(text_.numbers.end(), step.scale.begin(), step.scale.end());
+        spread(step.offset, step.outputs);
+        break;
+      case PointStep::Kind::convert:
+        write("convert_pixel<" + std::to_string(static_cast<int>(step.conversion)) + ", " + channels + ", " +
+              std::to_string(step.outputs) + ", " + own + (step.reverses_inputs ? ", true" : ", false") +
+              (step.reverses_outputs ? ", true" : ", false") + ">(values)");
+        break;
+      case PointStep::Kind::lookup:
+        write("look_up_pixel<" + channels + ", " + std::to_string(step.table.shape(1)) +
+              (step.table.shape(0) > 1 ? ", true" : ", false") + ">(values, table" +
+              std::to_string(text_.tables.size()) + ")");
+        text_.tables.push_back(step.table);
+        break;
+    }
+    if (step.kind == PointStep::Kind::normalize || step.kind == PointStep::Kind::affine) {
+      const bool normalizes = step.kind == PointStep::Kind::normalize;
+      spread(normalizes ? step.mean : step.scale, now_);
+      spread(normalizes ? step.scale : step.offset, now_);
+    }
+    if (step.is_color()) now_ = step.outputs;
+    text_.channels = std::max(text_.channels, now_);
+  }
+  ColorText finish() { return std::move(text_); }
+
+ private:
+  void write(const std::string& call) { text_.steps += call + ";\n"; }
+  void spread(const std::vector<float>& values, int64_t count) {
+    for (int64_t c = 0; c < count; ++c) text_.numbers.push_back(values[values.size() == 1 ? 0 : static_cast<size_t>(c)]);
+  }
+
+  ColorText text_;
+  int64_t now_;
+};
+
+const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string& output, const std::string& body,
+                                   bool has_colors) {
   static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
   return kernels.get(inputs + "|" + output + "|" + body, [&] {
     KernelOptions options;
-    options.preamble = "#include \"image/kernels/warp.h\"\n";
+    options.preamble = has_colors ? "#include \"image/kernels/color_pixel.h\"\n" : "#include \"image/kernels/warp.h\"\n";
+    if (has_colors) options.options = {"--fmad=false"};  // as the CPU's loops are compiled
     options.diagnose_early = false;
     return ElementwiseKernel(inputs, output, body, "resample_picture", options);
   });
@@ -167,6 +232,7 @@ class KernelPass {
       value = resample_text(y, x, rounds_first);
     }
     if (plan_.dtype == Dtype::float32) rounds_first = false;
+    if (std::ranges::any_of(plan_.steps, &PointStep::is_color)) return launch_pixels(value, rounds_first);
     const Text steps = text_of_steps(plan_, rounds_first);
     parameters_.add("raw const float32 numbers", on_device(steps.numbers, Dtype::float32, device_));
     const bool to_planes = plan_.to.layout == Layout::chw && !plan_.to.is_flat;
@@ -180,11 +246,44 @@ class KernelPass {
                              value + "}\nresult = " + info(plan_.result_dtype).c_type + "(stepped<" + steps.steps +
                              ">(value, numbers, channels, to.channel));";
     parameters_.arguments().emplace_back(run_.result);
-    kernel_of(parameters_.text(), std::string(name(plan_.result_dtype)) + " result", body)
+    kernel_of(parameters_.text(), std::string(name(plan_.result_dtype)) + " result", body, false)
         .fill(parameters_.arguments());
   }
 
  private:
+  /// An element of the loop is a pixel: `value` sets one channel of it.
+  void launch_pixels(const std::string& value, bool rounds_first) {
+    ColorTextWriter writer(plan_);
+    const PointStep round{.kind = PointStep::Kind::round, .dtype = plan_.dtype};
+    if (rounds_first) writer.add(round);
+    for (const PointStep& step : plan_.steps) writer.add(step);
+    PointStep last = round;
+    last.dtype = plan_.result_dtype;
+    writer.add(last);
+    const ColorText text = writer.finish();
+    parameters_.add("raw const float32 numbers", on_device(text.numbers, Dtype::float32, device_));
+    for (size_t k = 0; k < text.tables.size(); ++k)
+      parameters_.add("raw const float32 table" + std::to_string(k), text.tables[k].to_device(device_));
+    const PictureShape& to = plan_.to;
+    parameters_.add(index() + "wide", to.width);
+    parameters_.add(index() + "pixels", to.width * to.height);
+    const bool to_planes = to.layout == Layout::chw && !to.is_flat;
+    const std::string from_channels = std::to_string(plan_.from.channels), to_channels = std::to_string(to.channels);
+    const std::string body =
+        std::string("using namespace iruka::image; using Index = ") + (is_small_ ? "int" : "int64_t") +
+        ";\nconst Picture<Index> picture{first, row, column, channel, channels};\nconst Index down = Index(i) / wide, "
+        "across = Index(i) - down * wide;\nfloat values[" +
+        std::to_string(text.channels) + "];\nfor (int c = 0; c < " + from_channels +
+        "; c++) {\nconst Element<Index> to{" + (plan_.is_transposed ? "across, down" : "down, across") +
+        ", c};\nfloat value = outside[c];\nif (start_y[to.y] >= 0 && start_x[to.x] >= 0) {\n" + value +
+        "}\nvalues[c] = value;\n}\n" + text.steps + "for (int c = 0; c < " + to_channels + "; c++) result[" +
+        (to_planes ? "c * pixels + Index(i)" : "Index(i) * " + to_channels + " + c") +
+        "] = " + info(plan_.result_dtype).c_type + "(values[c]);";
+    parameters_.arguments().emplace_back(run_.result);
+    kernel_of(parameters_.text(), std::string("raw ") + name(plan_.result_dtype) + " result", body, true)
+        .fill(parameters_.arguments(), {.size = to.width * to.height});
+  }
+
   std::string index() const { return is_small_ ? "int32 " : "int64 "; }
 
   void add_picture() {
