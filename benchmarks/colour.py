@@ -1,4 +1,4 @@
-"""Colours, tables, equalisation and statistics of pictures beside OpenCV and scikit-image, on one thread and in one run.
+"""Colours, tables, equalisation and statistics of pictures beside OpenCV and scikit-image, on one thread, in one run.
 
 python benchmarks/colour.py [--rounds N] [--only TEXT]
 Times are processor time, medians of alternating calls into given memory. A ratio is the other library's time over

@@ -19,9 +19,9 @@ namespace iruka::image {
 /// ycbcr: JPEG's, of full range; Cb and Cr of grey are 128, 32768, 0.5.
 enum class ColorSpace : uint8_t { rgb, bgr, rgba, gray, hsv, lab, ycbcr };
 
-/// By way of rgb, in the picture's dtype. uint8 is computed by libjpeg's integers to gray and ycbcr, by OpenCV's to hsv,
-/// everything else in float32. Integers are rounded, ties to even, and saturate; floats are not cut off. A gray result
-/// has two axes. Alpha is dropped, and is opaque where there was none. `from` must have the picture's channels.
+/// By way of rgb, in the picture's dtype. uint8 is computed by libjpeg's integers to gray and ycbcr, by OpenCV's to
+/// hsv, everything else in float32. Integers are rounded, ties to even, and saturate; floats are not cut off. A gray
+/// result has two axes. Alpha is dropped, and is opaque where there was none. `from` must have the picture's channels.
 struct ConvertColor {
   ColorSpace from = ColorSpace::rgb, to = ColorSpace::gray;
 };

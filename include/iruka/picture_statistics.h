@@ -11,11 +11,11 @@
 
 namespace iruka::image {
 
-/// How often each value occurs, as int64 (channels, bins), or (bins,) for a picture of two axes. Without `bins` these are
-/// the 256 or 65536 values of uint8 and uint16; else bins of one width from the first to the last number of `range`, as
-/// numpy.histogram counts each channel. The range is 0 to 256, 0 to 65536, or 0 to 1 for floats by default. Raises
-/// TypeError for other dtypes, ShapeError for other shapes, ValueError for bins < 1, a range that does not rise, and
-/// floats without bins.
+/// How often each value occurs, as int64 (channels, bins), or (bins,) for a picture of two axes. Without `bins` these
+/// are the 256 or 65536 values of uint8 and uint16; else bins of one width from the first to the last number of
+/// `range`, as numpy.histogram counts each channel. The range is 0 to 256, 0 to 65536, or 0 to 1 for floats by default.
+/// Raises TypeError for other dtypes, ShapeError for other shapes, ValueError for bins < 1, a range that does not rise,
+/// and floats without bins.
 IRUKA_API Array histogram(const Array& picture, std::optional<int64_t> bins = {},
                           std::optional<std::pair<double, double>> range = {}, Layout layout = Layout::hwc);
 
@@ -45,13 +45,14 @@ IRUKA_API void clahe_into(const Array& out, const Array& picture, const Clahe& o
 /// pictures. `range` is 255, 65535 or 1 by default. Raises ShapeError for two shapes, TypeError for two dtypes.
 IRUKA_API double psnr(const Array& a, const Array& b, std::optional<double> range = {});
 
-/// The mean structural similarity of Wang, Bovik, Sheikh and Simoncelli, "Image quality assessment: from error visibility
-/// to structural similarity" (2004), in float64, over all windows that lie within the picture, and over channels.
+/// The mean structural similarity of Wang, Bovik, Sheikh and Simoncelli, "Image quality assessment: from error
+/// visibility to structural similarity" (2004), in float64, over all windows that lie within the picture, and over
+/// channels.
 struct Ssim {
   bool is_gaussian = true;  ///< windows: a Gaussian cut at 3.5 standard deviations, or all pixels of a square alike
   double sigma = 1.5;
-  int64_t window = 7;               ///< the odd side of the square
-  std::optional<double> range{};    ///< 255, 65535 or 1 by default
+  int64_t window = 7;                 ///< the odd side of the square
+  std::optional<double> range{};      ///< 255, 65535 or 1 by default
   bool is_sample_covariance = false;  ///< divide by n - 1 instead of n
 };
 /// Raises what psnr() raises, and ValueError for a window that is even or larger than the picture.

@@ -124,7 +124,8 @@ image::ColorSpace to_space(nb::handle object, const char* what) {
 std::optional<image::Stage> color_stage(const std::string& kind, const nb::tuple& fields) {
   const auto number = [&](size_t k, const char* what) { return to_double(fields[k], what); };
   if (kind == "convert_color")
-    return image::ConvertColor{to_space(fields[1], "convert_color: source"), to_space(fields[2], "convert_color: target")};
+    return image::ConvertColor{to_space(fields[1], "convert_color: source"),
+                               to_space(fields[2], "convert_color: target")};
   if (kind == "brightness") return image::Brightness{number(1, "factor")};
   if (kind == "contrast") {
     image::Contrast stage{.factor = number(1, "factor")};

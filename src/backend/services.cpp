@@ -6,7 +6,7 @@
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/patch_matching.h"
-#include "backend/cpu/picture_counting.h"
+#include "backend/cpu/picture_levels.h"
 #include "backend/cpu/pooling.h"
 #include "backend/cpu/resampling.h"
 #include "backend/cpu/turning.h"
@@ -21,7 +21,7 @@
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
 #include "core/patch_matching.h"
-#include "core/picture_counts.h"
+#include "core/picture_levels.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
 #include "core/resampling.h"
@@ -68,9 +68,8 @@ const Implementations<Poolings> Poolings::implementations{
 const Implementations<Resamplings> Resamplings::implementations{
     "resampling pictures", {[](Device&) -> Resamplings& { return cpu_backend::cpu_resamplings(); }, nullptr}};
 
-const Implementations<PictureCounts> PictureCounts::implementations{
-    "counting values of pictures",
-    {[](Device&) -> PictureCounts& { return cpu_backend::cpu_picture_counts(); }, nullptr}};
+const Implementations<PictureLevels> PictureLevels::implementations{
+    "levels of pictures", {[](Device&) -> PictureLevels& { return cpu_backend::cpu_picture_levels(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

@@ -1,12 +1,12 @@
-// Conversions of colours, as image/kernels/color.h computes them. Loops that are compiled for one instruction set include
-// this file, so that it has no function of the standard library.
+// Conversions of colours, as core/kernels/color.h computes them. Loops that are compiled for one instruction set
+// include this file, so that it has no function of the standard library.
 #pragma once
 
 #include <cstdint>
 
 namespace iruka {
 
-/// By the numbers of image/kernels/color.h.
+/// By the numbers of core/kernels/color.h.
 enum class ColorConversion : uint8_t {
   reorder,
   gray_to_rgb,
@@ -27,7 +27,7 @@ constexpr int outputs_of(ColorConversion conversion) {
   return conversion == ColorConversion::rgb_to_gray ? 1 : conversion == ColorConversion::rgb_to_rgba ? 4 : 3;
 }
 
-/// What the values of a dtype mean, by the members of image/kernels/color.h.
+/// What the values of a dtype mean, by the members of core/kernels/color.h.
 struct ColorRange {
   float most, half, turn, light, chroma, chroma_zero;
 };

@@ -4,9 +4,10 @@
 #include <string>
 
 #include "core/device.h"
-#include "core/picture_counts.h"
+#include "core/picture_levels.h"
 #include "image/geometry/plan.h"
 #include "image/geometry/run.h"
+#include "image/picture_moments.h"
 #include "iruka/error.h"
 #include "iruka/histogram.h"
 #include "iruka/kernel.h"
@@ -40,6 +41,19 @@ Tiling one_tile(const PictureShape& shape) {
   return {.shape = shape, .tile_height = shape.height, .tile_width = shape.width, .rows = 1, .columns = 1};
 }
 
+/// Strides in bytes.
+struct Strides {
+  int64_t row, column, channel;
+};
+Strides strides_of(const Array& picture, const Tiling& tiling) {
+  const Dims& s = picture.strides();
+  if (tiling.shape.is_flat) return {s[0], s[1], 0};
+  return tiling.has_planes() ? Strides{s[1], s[2], s[0]} : Strides{s[0], s[1], s[2]};
+}
+
+/// A device's own loops, or null.
+PictureLevels* loops_of(Device& device) { return prefers_kernels() ? nullptr : device.find_service<PictureLevels>(); }
+
 const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string& outputs, const std::string& body) {
   static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
   return kernels.get(inputs + "|" + outputs + "|" + body, [&] {
@@ -64,8 +78,8 @@ TilingText tiling_text(const Tiling& tiling, const Array& picture) {
   made.text = "using Index = " + std::string(index == "int32" ? "int" : "int64_t") +
               ";\nconst Tiling<Index> tiling{height, width, channels, tile_height, tile_width, tile_rows, "
               "tile_columns};\n";
-  made.arguments = std::string(tiling.has_planes() ? "true" : "false") + ", " +
-                   std::to_string(levels_of(picture.dtype()));
+  made.arguments =
+      std::string(tiling.has_planes() ? "true" : "false") + ", " + std::to_string(levels_of(picture.dtype()));
   for (const int64_t each : {tiling.shape.height, tiling.shape.width, tiling.shape.channels, tiling.tile_height,
                              tiling.tile_width, tiling.rows, tiling.columns})
     made.values.emplace_back(each);
@@ -91,17 +105,14 @@ Array tile_counts(const Tiling& tiling, const Array& picture) {
   dims.push_back(levels);
   Array counts = Array::empty(dims, Dtype::int64, device);
   counts.fill(Scalar(int64_t{0}));
-  PictureCounts* const loops = prefers_kernels() ? nullptr : device.find_service<PictureCounts>();
+  PictureLevels* const loops = loops_of(device);
   if (!loops) {
     count_by_kernel(tiling, picture, counts);
     return counts;
   }
   const PictureShape& shape = tiling.shape;
-  const Dims& s = picture.strides();
-  const bool has_planes = tiling.has_planes();
-  const int64_t row = s[has_planes ? 1 : 0], column = s[has_planes ? 2 : 1];
-  const int64_t channel = shape.is_flat ? 0 : s[has_planes ? 0 : 2];
-  std::vector<PictureCount> jobs;
+  const auto [row, column, channel] = strides_of(picture, tiling);
+  std::vector<LevelCount> jobs;
   auto* next = static_cast<int64_t*>(counts.data());
   for (int64_t c = 0; c < shape.channels; ++c) {
     for (int64_t y = 0; y < tiling.rows; ++y) {
@@ -117,7 +128,7 @@ Array tile_counts(const Tiling& tiling, const Array& picture) {
       }
     }
   }
-  loops->run(jobs);
+  loops->count(jobs);
   return counts;
 }
 
@@ -164,6 +175,40 @@ Array clahe_tables(const Tiling& tiling, const Array& picture, double clip_limit
                   {sums, Scalar(static_cast<double>(static_cast<float>(levels - 1) / static_cast<float>(area)))});
 }
 
+void map_by_kernel(const Tiling& tiling, const Array& picture, const Array& tables, const Array& result) {
+  const TilingText text = tiling_text(tiling, picture);
+  const std::string dtype = name(picture.dtype());
+  const std::string body =
+      text.text + "made = interpolated_level<" + text.arguments + ">(tiling, tables, Index(i), int(picture));";
+  std::vector<Argument> arguments{picture, tables};
+  arguments.insert(arguments.end(), text.values.begin(), text.values.end());
+  arguments.emplace_back(result);
+  kernel_of(dtype + " picture, raw const " + dtype + " tables" + text.parameters, dtype + " made", body)
+      .fill(arguments);
+}
+
+void map_levels(const Tiling& tiling, const Array& picture, const Array& tables, const Array& result) {
+  PictureLevels* const loops = loops_of(picture.device());
+  if (!loops) return map_by_kernel(tiling, picture, tables, result);
+  const Strides from = strides_of(picture, tiling), to = strides_of(result, tiling);
+  const int64_t table_bytes = tables.nbytes() / tiling.shape.channels;
+  for (int64_t c = 0; c < tiling.shape.channels; ++c)
+    loops->map({.source = static_cast<const char*>(picture.data()) + c * from.channel,
+                .result = static_cast<char*>(result.data()) + c * to.channel,
+                .rows = tiling.shape.height,
+                .columns = tiling.shape.width,
+                .row_bytes = from.row,
+                .column_bytes = from.column,
+                .result_row = to.row,
+                .result_column = to.column,
+                .is_wide = picture.dtype() == Dtype::uint16,
+                .tables = static_cast<const char*>(tables.data()) + c * table_bytes,
+                .tile_height = tiling.tile_height,
+                .tile_width = tiling.tile_width,
+                .tile_rows = tiling.rows,
+                .tile_columns = tiling.columns});
+}
+
 Array clahe_of(const Array& picture, const Clahe& options, Layout layout, const Array* out) {
   const PictureShape shape = shape_of_integers("clahe", picture, layout);
   constexpr int64_t kMostTiles = 1 << 12;
@@ -184,18 +229,9 @@ Array clahe_of(const Array& picture, const Clahe& options, Layout layout, const 
                   .rows = options.rows,
                   .columns = options.columns};
   };
-  const Array tables =
-      clahe_tables(tiles_of(picture_shape(whole.shape(), layout, "clahe")), whole, options.clip_limit);
-  const TilingText text = tiling_text(tiles_of(shape), picture);
-  const std::string dtype = name(picture.dtype());
-  const std::string body = text.text + "made = interpolated_level<" + text.arguments +
-                           ">(tiling, tables, Index(i), int(picture));";
+  const Array tables = clahe_tables(tiles_of(picture_shape(whole.shape(), layout, "clahe")), whole, options.clip_limit);
   const Array result = out ? *out : Array::empty(picture.shape(), picture.dtype(), picture.device());
-  std::vector<Argument> arguments{picture, tables};
-  arguments.insert(arguments.end(), text.values.begin(), text.values.end());
-  arguments.emplace_back(result);
-  kernel_of(dtype + " picture, raw const " + dtype + " tables" + text.parameters, dtype + " made", body)
-      .fill(arguments);
+  map_levels(tiles_of(shape), picture, tables, result);
   return result;
 }
 
@@ -211,6 +247,23 @@ void check_out(const char* function, const Array& out, const Array& picture) {
 }
 
 }  // namespace
+
+ChannelMoments moments_of_levels(const Array& picture, Layout layout) {
+  const PictureShape shape = shape_of_integers("channel_moments", picture, layout);
+  const int64_t levels = levels_of(picture.dtype()), pixels = shape.height * shape.width;
+  const Array counts = tile_counts(one_tile(shape), picture).reshape({shape.channels, levels});
+  const auto mean_over = [&](const std::string& value, const Array& mean) {
+    const Array parts = table_of(counts, Dtype::float64, "double(count) * (" + value + ") / double(pixels)",
+                                 "int64 count, float64 mean, int32 levels, int64 pixels",
+                                 {counts, mean, Scalar(levels), Scalar(pixels)});
+    return reduce(sum, parts, {.axes = Dims{1}, .keepdims = true});
+  };
+  const Array zero = zeros({1, 1}).to_device(picture.device());
+  const Array mean = mean_over("double(i % levels)", zero);
+  const Array variance = mean_over("(double(i % levels) - mean) * (double(i % levels) - mean)", mean);
+  const Array deviation = table_of(variance, Dtype::float64, "sqrt(x)", "float64 x", {variance});
+  return {mean.reshape({shape.channels}), deviation.reshape({shape.channels})};
+}
 
 Array equalize(const Array& picture, Layout layout) { return equalized(picture, layout, nullptr); }
 void equalize_into(const Array& out, const Array& picture, Layout layout) { equalized(picture, layout, &out); }
@@ -235,8 +288,7 @@ Array histogram(const Array& picture, std::optional<int64_t> bins, std::optional
   if (!bins && range) throw ValueError("histogram: a range needs a number of bins");
   if (!bins) {
     const int64_t levels = levels_of(dtype);
-    return tile_counts(one_tile(shape), picture)
-        .reshape(shape.is_flat ? Dims{levels} : Dims{shape.channels, levels});
+    return tile_counts(one_tile(shape), picture).reshape(shape.is_flat ? Dims{levels} : Dims{shape.channels, levels});
   }
   const double most = dtype == Dtype::uint8 ? 256 : dtype == Dtype::uint16 ? 65536 : 1;
   const std::pair<double, double> ends = range.value_or(std::pair{0.0, most});
@@ -247,8 +299,7 @@ Array histogram(const Array& picture, std::optional<int64_t> bins, std::optional
   if (shape.is_flat) return iruka::histogram(picture, *bins, options).counts;
   std::vector<Array> made;
   const Array planes = layout == Layout::chw ? picture : picture.transpose({2, 0, 1});
-  for (int64_t c = 0; c < shape.channels; ++c)
-    made.push_back(iruka::histogram(planes.at(c), *bins, options).counts);
+  for (int64_t c = 0; c < shape.channels; ++c) made.push_back(iruka::histogram(planes.at(c), *bins, options).counts);
   return stack(made);
 }
 

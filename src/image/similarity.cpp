@@ -6,11 +6,13 @@
 
 #include "core/device.h"
 #include "image/geometry/plan.h"
+#include "image/picture_moments.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/picture_statistics.h"
+#include "iruka/reduction_kernel.h"
 #include "iruka/statistics.h"
 #include "ops/permanent_cache.h"
 
@@ -26,16 +28,15 @@ void check_picture_dtype(const char* function, Dtype dtype) {
 double range_of(const char* function, const Array& a, const Array& b, std::optional<double> range) {
   check_picture_dtype(function, a.dtype());
   if (a.dtype() != b.dtype())
-    throw TypeError(std::string(function) + ": pictures of two dtypes, " + name(a.dtype()) + " and " +
-                    name(b.dtype()));
+    throw TypeError(std::string(function) + ": pictures of two dtypes, " + name(a.dtype()) + " and " + name(b.dtype()));
   if (a.shape() != b.shape())
     throw ShapeError(std::string(function) + ": pictures of two shapes, " + to_string(a.shape()) + " and " +
                      to_string(b.shape()));
   if (&a.device() != &b.device())
     throw ValueError(std::string(function) + ": pictures on two devices, " + a.device().name() + " and " +
                      b.device().name());
-  if (a.size() == 0) throw ShapeError(std::string(function) + ": pictures of shape " + to_string(a.shape()) +
-                                      " have no pixels");
+  if (a.size() == 0)
+    throw ShapeError(std::string(function) + ": pictures of shape " + to_string(a.shape()) + " have no pixels");
   if (range && !(*range > 0 && std::isfinite(*range)))
     throw ValueError(std::string(function) + ": the range must be positive, not " + std::to_string(*range));
   return range.value_or(color_range(a.dtype()).most);
@@ -85,9 +86,10 @@ double similarity(const Array& a, const Array& b, const Array& weights, double r
       .fill(std::vector<Argument>{a, b, weights, Scalar(taps), Scalar(width), Scalar(plane), sums}, {.size = plane});
   const Array made = Array::empty({rows, width - taps + 1}, Dtype::float64, a.device());
   const double c1 = 0.01 * range * (0.01 * range), c2 = 0.03 * range * (0.03 * range);
-  kernel_of("raw const float64 sums, raw const float64 weights, int32 taps, int64 width, int64 plane, float64 c1, "
-            "float64 c2, float64 correction",
-            "float64 made", "made = similarity_across(sums, weights, taps, width, plane, c1, c2, correction, i);")
+  kernel_of(
+      "raw const float64 sums, raw const float64 weights, int32 taps, int64 width, int64 plane, float64 c1, "
+      "float64 c2, float64 correction",
+      "float64 made", "made = similarity_across(sums, weights, taps, width, plane, c1, c2, correction, i);")
       .fill(std::vector<Argument>{sums, weights, Scalar(taps), Scalar(width), Scalar(plane), Scalar(c1), Scalar(c2),
                                   Scalar(correction), made});
   return mean_of(made);
@@ -100,6 +102,7 @@ ChannelMoments channel_moments(const Array& picture, Layout layout) {
   const bool is_batch = picture.ndim() == 4;
   const Array one = is_batch && picture.shape(0) > 0 ? picture.at(0) : picture;
   picture_shape(one.shape(), layout, "channel_moments");
+  if (!is_batch && is_integer(one.dtype())) return moments_of_levels(picture, layout);
   if (one.ndim() == 2) return channel_moments(picture.reshape({picture.shape(0), picture.shape(1), 1}), Layout::hwc);
   const int64_t first = (is_batch ? 1 : 0) + (layout == Layout::chw ? 1 : 0);
   const Dims axes{first, first + 1};
@@ -109,10 +112,12 @@ ChannelMoments channel_moments(const Array& picture, Layout layout) {
 
 double psnr(const Array& a, const Array& b, std::optional<double> range) {
   const double most = range_of("psnr", a, b, range);
-  const Array squares = Array::empty(a.shape(), Dtype::float64, a.device());
-  kernel_of("T a, T b", "float64 square", "const double gap = double(a) - double(b);\nsquare = gap * gap;")
-      .fill(std::vector<Argument>{a, b, squares});
-  const double error = mean_of(squares);
+  static constinit ops::PermanentCache<Dtype, ReductionKernel> kernels;
+  const ReductionKernel& kernel = kernels.get(a.dtype(), [] {
+    return ReductionKernel("T x, T y", "float64 sum", "(double(x) - double(y)) * (double(x) - double(y))", "a + b",
+                           "sum = a", "0", "picture_squares");
+  });
+  const double error = kernel(a, b).item().as_double() / static_cast<double>(a.size());
   return error == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(most * most / error);
 }
 

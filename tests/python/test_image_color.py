@@ -61,14 +61,15 @@ def test_uint8_is_libjpegs_and_opencvs():
 
 def test_uint8_is_within_a_level_of_opencv():
     rgb = all_colors()
-    assert farthest(as_numpy(image.convert_color(rgb, "rgb", "lab")), cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)) <= 1
+    lab = as_numpy(image.convert_color(rgb, "rgb", "lab"))
+    assert farthest(lab, cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)) <= 2  # OpenCV's tables are coarse in the dark
+    exact = skimage_color.rgb2lab(rgb, illuminant="D65") * [2.55, 1, 1] + [0, 128, 128]
+    assert farthest(lab, exact) <= 0.55
     hsv = as_numpy(image.convert_color(rgb, "rgb", "hsv"))
     assert farthest(as_numpy(image.convert_color(hsv, "hsv", "rgb")), cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)) <= 1
     ycbcr = as_numpy(image.convert_color(rgb, "rgb", "ycbcr"))
     back = cv2.cvtColor(np.ascontiguousarray(ycbcr[..., [0, 2, 1]]), cv2.COLOR_YCrCb2RGB)
     assert farthest(as_numpy(image.convert_color(ycbcr, "ycbcr", "rgb")), back) <= 1
-    lab = as_numpy(image.convert_color(rgb, "rgb", "lab"))
-    # OpenCV's tables are coarse in the dark.
     want = np.clip(skimage_color.lab2rgb(lab / [2.55, 1, 1] - [0, 128, 128]) * 255, 0, 255)
     assert farthest(as_numpy(image.convert_color(lab, "lab", "rgb")), want) <= 0.75
 
@@ -113,8 +114,8 @@ def test_conversions_can_be_undone(rng, space, dtype):
     there = image.convert_color(rgb, "rgb", space)
     back = as_numpy(image.convert_color(there, space, "rgb"))
     # Levels that are lost: HSV of 180 hues and Lab of 256 steps are coarser than RGB.
-    most = {np.uint8: {"hsv": 5, "lab": 9, "ycbcr": 1}, np.uint16: {"hsv": 3, "lab": 40, "ycbcr": 2},
-            np.float16: {"hsv": 3e-3, "lab": 1e-2, "ycbcr": 3e-3}, np.float32: {"hsv": 2e-6, "lab": 2e-5, "ycbcr": 1e-6}}  # fmt: skip
+    most = {np.uint8: {"hsv": 5, "lab": 20, "ycbcr": 1}, np.uint16: {"hsv": 3, "lab": 40, "ycbcr": 2},
+            np.float16: {"hsv": 3e-3, "lab": 1e-2, "ycbcr": 3e-3}, np.float32: {"hsv": 2e-6, "lab": 5e-5, "ycbcr": 1e-6}}  # fmt: skip
     assert farthest(back, rgb) <= most[dtype].get(space, 0)
 
 
@@ -146,7 +147,9 @@ def test_gray_pictures_have_two_or_three_axes(rng):
     for given in (gray, gray[..., None]):
         np.testing.assert_array_equal(as_numpy(image.convert_color(given, "gray", "rgb")), np.stack([gray] * 3, -1))
         np.testing.assert_array_equal(as_numpy(image.convert_color(given, "gray", "gray")), gray)
-    np.testing.assert_array_equal(as_numpy(image.convert_color(gray, "gray", "bgr", layout="CHW")), np.stack([gray] * 3))
+    np.testing.assert_array_equal(
+        as_numpy(image.convert_color(gray, "gray", "bgr", layout="CHW")), np.stack([gray] * 3)
+    )
 
 
 def rounded(values, dtype):
@@ -246,7 +249,13 @@ def test_matrices_of_many_channels(rng):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_lookups_are_numpys(rng, source, dtype):
     levels = np.iinfo(source).max + 1
-    for shape, layout in (((1, 1), "HWC"), ((41, 67), "HWC"), ((30, 50, 3), "HWC"), ((3, 30, 50), "CHW"), ((9, 7, 6), "HWC")):
+    for shape, layout in (
+        ((1, 1), "HWC"),
+        ((41, 67), "HWC"),
+        ((30, 50, 3), "HWC"),
+        ((3, 30, 50), "CHW"),
+        ((9, 7, 6), "HWC"),
+    ):
         picture = picture_of(rng, shape, source)
         table = picture_of(rng, (levels,), dtype)
         np.testing.assert_array_equal(as_numpy(image.lookup(picture, table, layout=layout)), table[picture])
@@ -430,7 +439,7 @@ def test_misuse_is_refused(rng):
         (ValueError, ["hue", "finite"], lambda: image.hue(picture, float("inf"))),
         (ValueError, ["gamma", "positive"], lambda: image.gamma(picture, 0)),
         (ValueError, ["2 columns", "3 channels"], lambda: image.color_matrix(picture, [[1, 2]])),
-        (ValueError, ["offset", "3 numbers"], lambda: image.color_matrix(picture, np.eye(3)[:2], (1, 2, 3))),
+        (ValueError, ["offset", "1 or 2 numbers"], lambda: image.color_matrix(picture, np.eye(3)[:2], (1, 2, 3))),
         (ValueError, ["finite"], lambda: image.color_matrix(picture, np.full((3, 3), np.nan))),
         (ValueError, ["256"], lambda: image.color_matrix(picture, np.ones((300, 3)))),
         (ValueError, ["lookup", "(255,)"], lambda: image.lookup(picture, np.zeros(255, np.uint8))),

@@ -33,7 +33,11 @@ def way(request):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_equalisation_is_opencvs(rng, way, size):
-    for picture in (picture_of(rng, size, np.uint8), np.full(size, 7, np.uint8), picture_of(rng, size, np.uint8) // 100):
+    for picture in (
+        picture_of(rng, size, np.uint8),
+        np.full(size, 7, np.uint8),
+        picture_of(rng, size, np.uint8) // 100,
+    ):
         np.testing.assert_array_equal(as_numpy(image.equalize(picture)), cv2.equalizeHist(picture))
     colors = picture_of(rng, (*size, 3), np.uint8)
     want = np.stack([cv2.equalizeHist(np.ascontiguousarray(colors[..., c])) for c in range(3)])
@@ -62,7 +66,9 @@ def test_clahe_is_opencvs(rng, way, size):
             if min(size) == 1 and dtype == np.uint16 and tiles != (8, 8):
                 continue
             want = cv2.createCLAHE(limit, tiles[::-1]).apply(picture)
-            np.testing.assert_array_equal(as_numpy(image.clahe(picture, limit, tiles)), want, err_msg=f"{limit} {tiles}")
+            np.testing.assert_array_equal(
+                as_numpy(image.clahe(picture, limit, tiles)), want, err_msg=f"{limit} {tiles}"
+            )
 
 
 def test_clahe_of_channels_and_layouts(rng):

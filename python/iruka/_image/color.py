@@ -113,9 +113,9 @@ def convert_color(picture, source: str, target: str, *, layout: str = "HWC", out
 
     Conversions go by way of rgb in the picture's dtype. A gray result has two axes, and a gray picture two, or three
     with one channel. Alpha is dropped ('rgba' to others) or opaque. uint8 is libjpeg's for gray and ycbcr, OpenCV's for
-    hsv, bit for bit; other conversions are computed in float32. Integers are rounded, ties to even, and saturate; floats
-    are not cut off. picture, layout and out: as for a Chain. Raises ValueError for another name or number of channels,
-    TypeError for another dtype, ShapeError for another shape.
+    hsv, bit for bit; other conversions are computed in float32. Integers are rounded, ties to even, and saturate;
+    floats are not cut off. picture, layout and out: as for a Chain. Raises ValueError for another name or number of
+    channels, TypeError for another dtype, ShapeError for another shape.
     """
     return _run(picture, out, layout, ConvertColor, source, target)
 
@@ -164,8 +164,8 @@ def lookup(picture, table, *, layout: str = "HWC", out=None):
     """table[x] for each value, or table[channel, x]: OpenCV's LUT.
 
     picture: uint8 or uint16. table: an array (256,) or (channels, 256) for uint8, of 65536 levels for uint16, of uint8,
-    uint16, float16 or float32, which becomes the result's dtype. Raises ShapeError (a ValueError) for a table of another
-    shape, TypeError for another dtype.
+    uint16, float16 or float32, which becomes the result's dtype. Raises ShapeError (a ValueError) for a table of
+    another shape, TypeError for another dtype.
     """
     return Chain([Lookup(table)], layout)(picture, out)
 

@@ -80,7 +80,7 @@ def contact_sheet(
         its centre. By default that of the largest picture, but 256 at most.
     gap: pixels between places. background: the level from 0 to 255 of what is left free.
 
-    Raises ValueError for an empty list and numbers that are none, and what Chain raises for an array that is no picture.
+    Raises ValueError for an empty list and numbers that are none, and what Chain raises for what is no picture.
     """
     given = [None if isinstance(each, BaseException) else _array_of(each, "contact_sheet") for each in pictures]
     if not given:

@@ -38,8 +38,8 @@ def channel_moments(picture, *, layout: str = "HWC") -> ChannelMoments:
 
 def psnr(a, b, data_range: float | None = None) -> float:
     """Peak signal-to-noise ratio in decibels, 10 log10(data_range**2 / mean squared difference), in float64; infinite
-    for equal pictures. data_range: 255, 65535 or 1 (floats) by default. Raises ShapeError (a ValueError) for pictures of
-    two shapes, TypeError for two dtypes, ValueError for a range that is not positive."""
+    for equal pictures. data_range: 255, 65535 or 1 (floats) by default. Raises ShapeError (a ValueError) for pictures
+    of two shapes, TypeError for two dtypes, ValueError for a range that is not positive."""
     return _color.psnr(a, b, data_range)
 
 
@@ -53,11 +53,11 @@ def ssim(
     sample_covariance: bool = False,
     layout: str = "HWC",
 ) -> float:
-    """The mean structural similarity of two pictures (Wang, Bovik, Sheikh and Simoncelli, "Image quality assessment: from
-    error visibility to structural similarity", IEEE Transactions on Image Processing 13(4), 2004), in float64.
+    """The mean structural similarity of two pictures (Wang, Bovik, Sheikh and Simoncelli, "Image quality assessment:
+    from error visibility to structural similarity", IEEE Transactions on Image Processing 13(4), 2004), in float64.
 
-    window: 'gaussian', of standard deviation `sigma` and cut at 3.5 of them (11 x 11 pixels), or the odd side of a square
-        whose pixels count alike. The mean is over all windows within the picture, and over the channels.
+    window: 'gaussian', of standard deviation `sigma` and cut at 3.5 of them (11 x 11 pixels), or the odd side of a
+        square whose pixels count alike. The mean is over all windows within the picture, and over the channels.
     data_range: 255, 65535 or 1 (floats) by default.
     sample_covariance: divide covariances by n - 1 instead of n.
 

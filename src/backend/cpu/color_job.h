@@ -20,6 +20,10 @@ struct ColorLoops {
   void (*gamma)(const float* input, float most, float gain, float exponent, float* output, int64_t count);
   /// Tables of 256 numbers, or 65536 for uint16.
   void (*lookup_bytes)(const uint8_t* input, const uint8_t* table, uint8_t* output, int64_t count);
+  /// Between the tables above left, above right, below left and below right, by the share of the right ones for each
+  /// value and that of the lower ones.
+  void (*blend_tables)(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
+                       void* output, int64_t count);
   void (*lookup)(const void* input, bool is_wide, const float* table, float* output, int64_t count);
 };
 

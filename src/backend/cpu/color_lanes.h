@@ -1,5 +1,5 @@
 // The loops of colours. A source file for each instruction set includes this one, within a namespace of its own; so it
-// uses no function of the standard library. The arithmetic of a pixel is that of kernels (image/kernels/color.h), of
+// uses no function of the standard library. The arithmetic of a pixel is that of kernels (core/kernels/color.h), of
 // which Clang's loop vectoriser makes lanes.
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,14 +12,14 @@ namespace {
 
 #define IRUKA_INLINE inline __attribute__((always_inline))
 
-// What image/kernels/color.h takes from the kernel language.
-IRUKA_INLINE float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }   // NOLINT
-IRUKA_INLINE int __float_as_int(float value) { return __builtin_bit_cast(int, value); }   // NOLINT
-IRUKA_INLINE float sqrtf(float value) { return __builtin_elementwise_sqrt(value); }
+// What core/kernels/color.h takes from the kernel language.
+IRUKA_INLINE float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }  // NOLINT
+IRUKA_INLINE int __float_as_int(float value) { return __builtin_bit_cast(int, value); }  // NOLINT
+IRUKA_INLINE float fmaf(float a, float b, float c) { return __builtin_elementwise_fma(a, b, c); }
 IRUKA_INLINE float floorf(float value) { return __builtin_elementwise_floor(value); }
 
 // NOLINTNEXTLINE(misc-include-cleaner): a copy of its functions for this instruction set
-#include "image/kernels/color.h"
+#include "core/kernels/color.h"
 namespace parts = iruka::image;
 
 /// Calls `use` with the conversion as a constant.
@@ -66,12 +66,29 @@ IRUKA_INLINE void convert_planes(const T* const* inputs, T* const* outputs, int6
   }
 }
 
+/// By a table of what to_light() gives, which is looked up sooner than computed.
+void bytes_to_lab(const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
+  float light[256];
+  for (int level = 0; level < 256; ++level) light[level] = parts::byte_light(level);
+  const uint8_t *const r = inputs[0], *const g = inputs[1], *const b = inputs[2];
+  uint8_t *const l = outputs[0], *const first = outputs[1], *const second = outputs[2];
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) {
+    int made[3];
+    parts::byte_light_to_lab(light[r[i]], light[g[i]], light[b[i]], made);
+    l[i] = static_cast<uint8_t>(made[0]);
+    first[i] = static_cast<uint8_t>(made[1]);
+    second[i] = static_cast<uint8_t>(made[2]);
+  }
+}
+
 void convert_bytes(ColorConversion conversion, const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
+  if (conversion == ColorConversion::rgb_to_lab && count >= 256) return bytes_to_lab(inputs, outputs, count);
   with_constant(conversion, [&]<ColorConversion kConversion>() {
-    convert_planes<kConversion, uint8_t, int>(
-        inputs, outputs, count, [](const int* in, int* out) __attribute__((always_inline)) {
-          parts::convert_bytes<static_cast<int>(kConversion)>(in, out);
-        });
+    convert_planes<kConversion, uint8_t, int>(inputs, outputs, count,
+                                              [](const int* in, int* out) __attribute__((always_inline)) {
+                                                parts::convert_bytes<static_cast<int>(kConversion)>(in, out);
+                                              });
   });
 }
 
@@ -79,29 +96,34 @@ void convert_floats(ColorConversion conversion, const ColorRange& range, const f
                     float* const* outputs, int64_t count) {
   const parts::ColorRange same{range.most, range.half, range.turn, range.light, range.chroma, range.chroma_zero};
   with_constant(conversion, [&]<ColorConversion kConversion>() {
-    convert_planes<kConversion, float, float>(
-        inputs, outputs, count, [&](const float* in, float* out) __attribute__((always_inline)) {
-          parts::convert_floats<static_cast<int>(kConversion)>(in, out, same);
-        });
+    convert_planes<kConversion, float, float>(inputs, outputs, count,
+                                              [&](const float* in, float* out) __attribute__((always_inline)) {
+                                                parts::convert_floats<static_cast<int>(kConversion)>(in, out, same);
+                                              });
   });
 }
 
 void affine(const float* __restrict input, float scale, float offset, float* __restrict output, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) output[i] = input[i] * scale + offset;
+  for (int64_t i = 0; i < count; ++i) output[i] = fmaf(input[i], scale, offset);
 }
 
 void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* __restrict output,
             int64_t count) {
   constexpr int64_t kPart = 64;
-  for (int64_t first = 0; first < count; first += kPart) {
-    const int64_t part = count - first < kPart ? count - first : kPart;
+  int64_t first = 0;
+  for (; first + kPart <= count; first += kPart) {
     float sum[kPart];
-    for (int64_t i = 0; i < part; ++i) sum[i] = offset;
+    for (int64_t i = 0; i < kPart; ++i) sum[i] = offset;
     for (int64_t k = 0; k < channels; ++k) {
       const float* const from = inputs[k] + first;
-      for (int64_t i = 0; i < part; ++i) sum[i] = sum[i] + row[k] * from[i];
+      for (int64_t i = 0; i < kPart; ++i) sum[i] = fmaf(row[k], from[i], sum[i]);
     }
-    for (int64_t i = 0; i < part; ++i) output[first + i] = sum[i];
+    for (int64_t i = 0; i < kPart; ++i) output[first + i] = sum[i];
+  }
+  for (; first < count; ++first) {
+    float sum = offset;
+    for (int64_t k = 0; k < channels; ++k) sum = fmaf(row[k], inputs[k][first], sum);
+    output[first] = sum;
   }
 }
 
@@ -127,6 +149,39 @@ void lookup_bytes(const uint8_t* __restrict input, const uint8_t* __restrict tab
   for (; i < count; ++i) output[i] = table[input[i]];
 }
 
+/// Up to kBlended values that were looked up in four tables.
+constexpr int64_t kBlended = 256;
+template <class T>
+IRUKA_INLINE void blend(const T (&levels)[4][kBlended], const float* across, float down, T* output, int64_t count) {
+  const float up = 1.0F - down, most = sizeof(T) == 1 ? 255.0F : 65535.0F;
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) {
+    const float right = across[i], left = 1.0F - right;
+    const float above = static_cast<float>(levels[0][i]) * left + static_cast<float>(levels[1][i]) * right;
+    const float below = static_cast<float>(levels[2][i]) * left + static_cast<float>(levels[3][i]) * right;
+    output[i] = static_cast<T>(parts::nearest_up_to(above * up + below * down, most));
+  }
+}
+void blend_tables(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
+                  void* output, int64_t count) {
+  for (int64_t first = 0; first < count; first += kBlended) {
+    const int64_t part = count - first < kBlended ? count - first : kBlended;
+    if (is_wide) {
+      uint16_t levels[4][kBlended];
+      for (int k = 0; k < 4; ++k)
+        for (int64_t i = 0; i < part; ++i)
+          levels[k][i] = static_cast<const uint16_t*>(tables[k])[static_cast<const uint16_t*>(input)[first + i]];
+      blend(levels, across + first, down, static_cast<uint16_t*>(output) + first, part);
+    } else {
+      uint8_t levels[4][kBlended];
+      for (int k = 0; k < 4; ++k)
+        lookup_bytes(static_cast<const uint8_t*>(input) + first, static_cast<const uint8_t*>(tables[k]), levels[k],
+                     part);
+      blend(levels, across + first, down, static_cast<uint8_t*>(output) + first, part);
+    }
+  }
+}
+
 void lookup(const void* input, bool is_wide, const float* __restrict table, float* __restrict output, int64_t count) {
   const auto* const bytes = static_cast<const uint8_t*>(input);
   const auto* const words = static_cast<const uint16_t*>(input);
@@ -140,7 +195,7 @@ void lookup(const void* input, bool is_wide, const float* __restrict table, floa
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ColorLoops color_loops{convert_bytes, convert_floats, affine, matrix, gamma, lookup_bytes, lookup};
+const ColorLoops color_loops{convert_bytes, convert_floats, affine, matrix, gamma, lookup_bytes, blend_tables, lookup};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_COLOR_TARGET

@@ -30,10 +30,12 @@ const float* row_of(const Array& table, int64_t channel) {
   return static_cast<const float*>(table.data()) + (table.shape(0) == 1 ? 0 : channel * table.shape(1));
 }
 
+constexpr size_t kMostMixed = 256;  ///< channels of a matrix
+
 /// Pointers to planes, red first or blue first.
 template <class T>
-std::vector<T*> pointers(Planes planes, int64_t channels, bool reverses) {
-  std::vector<T*> made(static_cast<size_t>(std::max<int64_t>(channels, 4)), nullptr);
+std::array<T*, kMostMixed> pointers(Planes planes, int64_t channels, bool reverses) {
+  std::array<T*, kMostMixed> made;
   for (int64_t c = 0; c < channels; ++c)
     made[static_cast<size_t>(c)] = reinterpret_cast<T*>(planes.first + c * planes.stride);
   if (reverses) std::swap(made[0], made[2]);
@@ -109,8 +111,7 @@ void ColorSteps::add_color(const PointStep& step) {
   action.to = has_bytes || has_byte_tables ? Sample::uint8 : Sample::float32;
   for (int64_t row = 0; has_byte_tables && row < step.table.shape(0); ++row) {
     std::vector<uint8_t>& table = action.bytes.emplace_back();
-    for (int64_t k = 0; k < step.table.shape(1); ++k)
-      table.push_back(static_cast<uint8_t>(row_of(step.table, row)[k]));
+    for (int64_t k = 0; k < step.table.shape(1); ++k) table.push_back(static_cast<uint8_t>(row_of(step.table, row)[k]));
   }
   stored_ = action.to;
   now_ = action.outputs;
@@ -169,22 +170,26 @@ void ColorSteps::color_planes(const Action& action, Planes from, int64_t pixels,
     const auto outputs = pointers<uint8_t>(to, action.outputs, step.reverses_outputs);
     return loops_.convert_bytes(step.conversion, inputs.data(), outputs.data(), pixels);
   }
+  const ColorRange range = color_range(step.dtype);
+  const auto plane = [](Planes planes, int64_t c) {
+    return reinterpret_cast<float*>(planes.first + c * planes.stride);
+  };
+  if (step.kind == Kind::affine || step.kind == Kind::gamma) {
+    for (int64_t c = 0; c < action.outputs; ++c) {
+      if (step.kind == Kind::affine)
+        loops_.affine(plane(from, c), number_of(step.scale, c), number_of(step.offset, c), plane(to, c), pixels);
+      else
+        loops_.gamma(plane(from, c), range.most, step.gain, step.exponent, plane(to, c), pixels);
+    }
+    return;
+  }
   const auto inputs = pointers<const float>(from, action.inputs, step.reverses_inputs);
   const auto outputs = pointers<float>(to, action.outputs, step.reverses_outputs);
-  const ColorRange range = color_range(step.dtype);
   if (step.kind == Kind::convert)
     return loops_.convert_floats(step.conversion, range, inputs.data(), outputs.data(), pixels);
-  for (int64_t c = 0; c < action.outputs; ++c) {
-    const float* const input = inputs[static_cast<size_t>(step.kind == Kind::matrix ? 0 : c)];
-    float* const output = outputs[static_cast<size_t>(c)];
-    if (step.kind == Kind::matrix)
-      loops_.matrix(inputs.data(), action.inputs, step.scale.data() + c * action.inputs, number_of(step.offset, c),
-                    output, pixels);
-    else if (step.kind == Kind::affine)
-      loops_.affine(input, number_of(step.scale, c), number_of(step.offset, c), output, pixels);
-    else
-      loops_.gamma(input, range.most, step.gain, step.exponent, output, pixels);
-  }
+  for (int64_t c = 0; c < action.outputs; ++c)
+    loops_.matrix(inputs.data(), action.inputs, step.scale.data() + c * action.inputs, number_of(step.offset, c),
+                  outputs[static_cast<size_t>(c)], pixels);
 }
 
 }  // namespace iruka::cpu_backend

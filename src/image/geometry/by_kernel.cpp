@@ -148,7 +148,8 @@ class ColorTextWriter {
  private:
   void write(const std::string& call) { text_.steps += call + ";\n"; }
   void spread(const std::vector<float>& values, int64_t count) {
-    for (int64_t c = 0; c < count; ++c) text_.numbers.push_back(values[values.size() == 1 ? 0 : static_cast<size_t>(c)]);
+    for (int64_t c = 0; c < count; ++c)
+      text_.numbers.push_back(values[values.size() == 1 ? 0 : static_cast<size_t>(c)]);
   }
 
   ColorText text_;
@@ -160,7 +161,8 @@ const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string&
   static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
   return kernels.get(inputs + "|" + output + "|" + body, [&] {
     KernelOptions options;
-    options.preamble = has_colors ? "#include \"image/kernels/color_pixel.h\"\n" : "#include \"image/kernels/warp.h\"\n";
+    options.preamble =
+        has_colors ? "#include \"image/kernels/color_pixel.h\"\n" : "#include \"image/kernels/warp.h\"\n";
     if (has_colors) options.options = {"--fmad=false"};  // as the CPU's loops are compiled
     options.diagnose_early = false;
     return ElementwiseKernel(inputs, output, body, "resample_picture", options);

@@ -121,8 +121,7 @@ void check_color(const Hue& stage) { check_finite("hue", "angle", stage.degrees)
 void check_color(const Gamma& stage) {
   check_factor("gamma", stage.gain);
   check_finite("gamma", "exponent", stage.gamma);
-  if (stage.gamma <= 0)
-    throw ValueError("gamma: the exponent must be positive, but is " + std::to_string(stage.gamma));
+  if (stage.gamma <= 0) throw ValueError("gamma: the exponent must be positive, but is " + std::to_string(stage.gamma));
 }
 void check_color(const ColorMatrix& stage) {
   const auto numbers = std::ssize(stage.matrix), offsets = std::ssize(stage.offset);

@@ -11,10 +11,9 @@
 namespace iruka::image {
 
 template <class T>
-concept ColorStage =
-    std::same_as<T, ConvertColor> || std::same_as<T, Brightness> || std::same_as<T, Contrast> ||
-    std::same_as<T, Saturation> || std::same_as<T, Hue> || std::same_as<T, Gamma> || std::same_as<T, ColorMatrix> ||
-    std::same_as<T, Lookup>;
+concept ColorStage = std::same_as<T, ConvertColor> || std::same_as<T, Brightness> || std::same_as<T, Contrast> ||
+                     std::same_as<T, Saturation> || std::same_as<T, Hue> || std::same_as<T, Gamma> ||
+                     std::same_as<T, ColorMatrix> || std::same_as<T, Lookup>;
 
 /// Raise ValueError and TypeError for stages that no picture could pass.
 void check_color(const ConvertColor& stage);

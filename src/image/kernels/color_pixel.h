@@ -2,7 +2,7 @@
 // (backend/cpu/color_lanes.h). kSample is the dtype to whose values results are rounded.
 #pragma once
 
-#include "image/kernels/color.h"
+#include "core/kernels/color.h"
 #include "image/kernels/warp.h"
 
 namespace iruka::image {
@@ -27,7 +27,7 @@ IRUKA_INLINE void normalize_pixel(float* values, const Numbers& numbers, int at)
 template <int kChannels, int kSample, class Numbers>
 IRUKA_INLINE void scale_pixel(float* values, const Numbers& numbers, int at) {
   for (int c = 0; c < kChannels; c++)
-    values[c] = rounded_to<kSample>(values[c] * numbers[at + c] + numbers[at + kChannels + c]);
+    values[c] = rounded_to<kSample>(fmaf(values[c], numbers[at + c], numbers[at + kChannels + c]));
 }
 
 template <int kChannels, int kSample, class Numbers>
@@ -43,7 +43,7 @@ IRUKA_INLINE void multiply_pixel(float* values, const Numbers& numbers, int at) 
   for (int k = 0; k < kInputs; k++) in[k] = values[k];
   for (int c = 0; c < kOutputs; c++) {
     float sum = numbers[at + kInputs * kOutputs + c];
-    for (int k = 0; k < kInputs; k++) sum = sum + numbers[at + c * kInputs + k] * in[k];
+    for (int k = 0; k < kInputs; k++) sum = fmaf(numbers[at + c * kInputs + k], in[k], sum);
     values[c] = rounded_to<kSample>(sum);
   }
 }
@@ -59,8 +59,7 @@ IRUKA_INLINE void convert_pixel(float* values) {
     float in[4] = {}, out[4] = {};
     for (int c = 0; c < kInputs; c++) in[kReversesInputs && c < 3 ? 2 - c : c] = values[c];
     convert_floats<kConversion>(in, out, range_of(kSample));
-    for (int c = 0; c < kOutputs; c++)
-      values[c] = rounded_to<kSample>(out[kReversesOutputs && c < 3 ? 2 - c : c]);
+    for (int c = 0; c < kOutputs; c++) values[c] = rounded_to<kSample>(out[kReversesOutputs && c < 3 ? 2 - c : c]);
   }
 }
 
