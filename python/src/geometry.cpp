@@ -116,6 +116,7 @@ image::ColorSpace to_space(nb::handle object, const char* what) {
                              {"bgr", ColorSpace::bgr},
                              {"rgba", ColorSpace::rgba},
                              {"gray", ColorSpace::gray},
+                             {"grey", ColorSpace::gray},
                              {"hsv", ColorSpace::hsv},
                              {"lab", ColorSpace::lab},
                              {"ycbcr", ColorSpace::ycbcr}});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import shutil
@@ -94,8 +95,9 @@ def contact_sheet(
     made = [None if each is None else _sheet_picture(each, layout) for each in given]
     known = [each for each in made if each is not None]
     if size is None:
-        size = tuple(min(256, max((each.shape[axis] for each in known), default=1)) for axis in (0, 1))
-    height, width = pair_of(size, "contact_sheet")
+        height, width = (min(256, max((each.shape[axis] for each in known), default=1)) for axis in (0, 1))
+    else:
+        height, width = pair_of(size, "contact_sheet")
     if height < 1 or width < 1:
         raise ValueError(f"contact_sheet: the size must be positive, not {(height, width)}")
     is_grey = all(each.ndim == 2 for each in known)
@@ -161,9 +163,8 @@ def show(picture, *, layout: str = "HWC", path=None) -> str | None:
         picture, layout = contact_sheet(picture, layout=layout), "HWC"
     data = _png_of(picture, layout)
     if path is None and _in_notebook():
-        from IPython.display import Image, display
-
-        display(Image(data=data, format="png"))
+        display = importlib.import_module("IPython.display")
+        display.display(display.Image(data=data, format="png"))
         return None
     if path is None:
         handle, path = tempfile.mkstemp(prefix="iruka-", suffix=".png")
