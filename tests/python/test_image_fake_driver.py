@@ -50,8 +50,9 @@ for dtype in ("uint8", "uint16", "float16", "float32"):
         assert made.device.id == 0 and (made.shape, made.dtype) == chain.result((30, 40, 3), dtype)
 for dtype in ("uint8", "uint16"):
     picture = iruka.zeros((30, 41, 3), dtype)
-    for layout in ("HWC", "CHW"):
-        assert image.equalize(picture, layout=layout).shape == image.clahe(picture, layout=layout).shape == (30, 41, 3)
+    for layout, shape in (("HWC", (30, 41, 3)), ("CHW", (3, 30, 41))):
+        given = iruka.zeros(shape, dtype)
+        assert image.equalize(given, layout=layout).shape == image.clahe(given, layout=layout).shape == shape
     assert image.histogram(picture).shape == (3, 256 if dtype == "uint8" else 65536)
     assert image.channel_moments(picture).mean.shape == (3,)
 assert image.lookup(iruka.zeros((5, 6), "uint8"), table).shape == (5, 6)

@@ -17,6 +17,9 @@ struct ColorLoops {
   /// One channel of a matrix, whose `row` has a number for each input.
   void (*matrix)(const float* const* inputs, int64_t channels, const float* row, float offset, float* output,
                  int64_t count);
+  /// The same of uint8, rounded.
+  void (*matrix_bytes)(const uint8_t* const* inputs, int64_t channels, const float* row, float offset, uint8_t* output,
+                       int64_t count);
   void (*gamma)(const float* input, float most, float gain, float exponent, float* output, int64_t count);
   /// Tables of 256 numbers, or 65536 for uint16.
   void (*lookup_bytes)(const uint8_t* input, const uint8_t* table, uint8_t* output, int64_t count);

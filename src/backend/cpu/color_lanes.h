@@ -107,24 +107,36 @@ void affine(const float* __restrict input, float scale, float offset, float* __r
   for (int64_t i = 0; i < count; ++i) output[i] = fmaf(input[i], scale, offset);
 }
 
-void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* __restrict output,
-            int64_t count) {
+IRUKA_INLINE void store(float sum, float* to) { *to = sum; }
+IRUKA_INLINE void store(float sum, uint8_t* to) { *to = static_cast<uint8_t>(parts::nearest_up_to(sum, 255.0F)); }
+
+template <class T>
+IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float* row, float offset,
+                           T* __restrict output, int64_t count) {
   constexpr int64_t kPart = 64;
   int64_t first = 0;
   for (; first + kPart <= count; first += kPart) {
     float sum[kPart];
     for (int64_t i = 0; i < kPart; ++i) sum[i] = offset;
     for (int64_t k = 0; k < channels; ++k) {
-      const float* const from = inputs[k] + first;
-      for (int64_t i = 0; i < kPart; ++i) sum[i] = fmaf(row[k], from[i], sum[i]);
+      const T* const from = inputs[k] + first;
+      for (int64_t i = 0; i < kPart; ++i) sum[i] = fmaf(row[k], static_cast<float>(from[i]), sum[i]);
     }
-    for (int64_t i = 0; i < kPart; ++i) output[first + i] = sum[i];
+    for (int64_t i = 0; i < kPart; ++i) store(sum[i], output + first + i);
   }
   for (; first < count; ++first) {
     float sum = offset;
-    for (int64_t k = 0; k < channels; ++k) sum = fmaf(row[k], inputs[k][first], sum);
-    output[first] = sum;
+    for (int64_t k = 0; k < channels; ++k) sum = fmaf(row[k], static_cast<float>(inputs[k][first]), sum);
+    store(sum, output + first);
   }
+}
+void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* output,
+            int64_t count) {
+  multiply(inputs, channels, row, offset, output, count);
+}
+void matrix_bytes(const uint8_t* const* inputs, int64_t channels, const float* row, float offset, uint8_t* output,
+                  int64_t count) {
+  multiply(inputs, channels, row, offset, output, count);
 }
 
 void gamma(const float* __restrict input, float most, float gain, float exponent, float* __restrict output,
@@ -195,7 +207,8 @@ void lookup(const void* input, bool is_wide, const float* __restrict table, floa
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ColorLoops color_loops{convert_bytes, convert_floats, affine, matrix, gamma, lookup_bytes, blend_tables, lookup};
+const ColorLoops color_loops{convert_bytes, convert_floats, affine,       matrix, matrix_bytes,
+                             gamma,         lookup_bytes,   blend_tables, lookup};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_COLOR_TARGET

@@ -103,7 +103,8 @@ void ColorSteps::finish_to(Sample sample) {
 void ColorSteps::add_color(const PointStep& step) {
   const Sample own = sample_of(step.dtype);
   const bool looks_up = step.kind == PointStep::Kind::lookup;
-  const bool has_bytes = step.kind == PointStep::Kind::convert && own == Sample::uint8;
+  const bool mixes = step.kind == PointStep::Kind::convert || step.kind == PointStep::Kind::matrix;
+  const bool has_bytes = mixes && own == Sample::uint8;
   const bool is_wide = looks_up && step.table.shape(1) > 256;
   finish_to(has_bytes ? own : looks_up ? (is_wide ? Sample::uint16 : Sample::uint8) : Sample::float32);
   Action action{.color = &step, .from = stored_, .inputs = now_, .outputs = as_values_ ? 1 : step.outputs};
@@ -168,7 +169,11 @@ void ColorSteps::color_planes(const Action& action, Planes from, int64_t pixels,
   if (action.from == Sample::uint8) {
     const auto inputs = pointers<const uint8_t>(from, action.inputs, step.reverses_inputs);
     const auto outputs = pointers<uint8_t>(to, action.outputs, step.reverses_outputs);
-    return loops_.convert_bytes(step.conversion, inputs.data(), outputs.data(), pixels);
+    if (step.kind == Kind::convert) return loops_.convert_bytes(step.conversion, inputs.data(), outputs.data(), pixels);
+    for (int64_t c = 0; c < action.outputs; ++c)
+      loops_.matrix_bytes(inputs.data(), action.inputs, step.scale.data() + c * action.inputs,
+                          number_of(step.offset, c), outputs[static_cast<size_t>(c)], pixels);
+    return;
   }
   const ColorRange range = color_range(step.dtype);
   const auto plane = [](Planes planes, int64_t c) {

@@ -106,7 +106,7 @@ IRUKA_INLINE void rgb_to_hsv(const float* in, float* out, const ColorRange& rang
   const float r = in[0], g = in[1], b = in[2];
   const float value = larger(larger(r, g), b), span = value - smaller(smaller(r, g), b);
   const float part = 1.0f / (span > 0.0f ? span : 1.0f);
-  const float place = value == r ? (g - b) * part : value == g ? 2.0f + (b - r) * part : 4.0f + (r - g) * part;
+  const float place = value == r ? (g - b) * part : value == g ? fmaf(b - r, part, 2.0f) : fmaf(r - g, part, 4.0f);
   out[0] = (place < 0.0f ? place + 6.0f : place) * (range.turn / 6.0f);
   out[1] = value > 0.0f ? span / value * range.most : 0.0f;
   out[2] = value;
@@ -116,11 +116,11 @@ IRUKA_INLINE float channel_of_hue(float place, float first, float value, float c
   float k = place + first;
   k = k >= 6.0f ? k - 6.0f : k;
   const float ramp = smaller(smaller(k, 4.0f - k), 1.0f);
-  return value - chroma * larger(ramp, 0.0f);
+  return fmaf(-chroma, larger(ramp, 0.0f), value);
 }
 IRUKA_INLINE void hsv_to_rgb(const float* in, float* out, const ColorRange& range) {
   float place = in[0] * (6.0f / range.turn);
-  place = place - 6.0f * floorf(place * (1.0f / 6.0f));
+  place = fmaf(-6.0f, floorf(place * (1.0f / 6.0f)), place);
   const float value = in[2], chroma = value * (in[1] / range.most);
   out[0] = channel_of_hue(place, 5.0f, value, chroma);
   out[1] = channel_of_hue(place, 3.0f, value, chroma);
@@ -161,26 +161,18 @@ template <int kConversion> IRUKA_INLINE void convert_floats(const float* in, flo
 
 IRUKA_INLINE int byte_of(int value) { return value < 0 ? 0 : value > 255 ? 255 : value; }
 
-/// 1 / x of a number above 0, to 2e-7: bits as a logarithm, then two steps of third order.
-IRUKA_INLINE float inverse_of(float x) {
-  float y = __int_as_float(0x7ef311c3 - __float_as_int(x));
-  for (int step = 0; step < 2; step++) {
-    const float rest = fmaf(-x, y, 1.0f);
-    y = fmaf(y, fmaf(rest, rest, rest), y);
-  }
-  return y;
-}
-/// The nearest integer, ties to even, of a number from 0 to 2^22.
-IRUKA_INLINE float nearest(float value) { return (value + 12582912.0f) - 12582912.0f; }
+/// The nearest integer, ties to even, of a product from 0 to 2^22.
+IRUKA_INLINE float nearest_product(float a, float b) { return fmaf(a, b, 12582912.0f) - 12582912.0f; }
 
 /// Hue as OpenCV has it: half degrees, by quotients of 12 bits of fraction. All sums are integers below 2^24, which
 /// float32 holds.
 IRUKA_INLINE void bytes_to_hsv(const int* in, int* out) {
   const float r = float(in[0]), g = float(in[1]), b = float(in[2]);
   const float value = larger(larger(r, g), b), span = value - smaller(smaller(r, g), b);
-  const float brightest = larger(value, 1.0f), widest = larger(span, 1.0f), inverse = inverse_of(brightest * widest);
-  const float per_value = nearest(1044480.0f * (widest * inverse));
-  const float per_span = nearest(122880.0f * (brightest * inverse));
+  const float brightest = larger(value, 1.0f), widest = larger(span, 1.0f);
+  const float inverse = 1.0f / (brightest * widest);  // of both, because a division costs more than products
+  const float per_value = nearest_product(1044480.0f, widest * inverse);
+  const float per_span = nearest_product(122880.0f, brightest * inverse);
   const float place = value == r ? g - b : value == g ? fmaf(2.0f, span, b - r) : fmaf(4.0f, span, r - g);
   const float hue = fmaf(place, per_span, 2048.0f);
   out[0] = int((hue < 0.0f ? hue + 737280.0f : hue) * (1.0f / 4096.0f));
