@@ -113,21 +113,27 @@ IRUKA_INLINE void store(float sum, uint8_t* to) { *to = static_cast<uint8_t>(par
 template <class T>
 IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float* row, float offset,
                            T* __restrict output, int64_t count) {
-  constexpr int64_t kPart = 64;
-  int64_t first = 0;
-  for (; first + kPart <= count; first += kPart) {
+  if (channels == 3) {
+    const T *const a = inputs[0], *const b = inputs[1], *const c = inputs[2];
+    const float first = row[0], second = row[1], third = row[2];
+#pragma clang loop vectorize(assume_safety)
+    for (int64_t i = 0; i < count; ++i) {
+      const float sum = fmaf(first, static_cast<float>(a[i]), offset);
+      store(fmaf(third, static_cast<float>(c[i]), fmaf(second, static_cast<float>(b[i]), sum)), output + i);
+    }
+    return;
+  }
+  constexpr int64_t kPart = 256;
+  for (int64_t first = 0; first < count; first += kPart) {
+    const int64_t part = count - first < kPart ? count - first : kPart;
     float sum[kPart];
-    for (int64_t i = 0; i < kPart; ++i) sum[i] = offset;
+    for (int64_t i = 0; i < part; ++i) sum[i] = offset;
     for (int64_t k = 0; k < channels; ++k) {
       const T* const from = inputs[k] + first;
-      for (int64_t i = 0; i < kPart; ++i) sum[i] = fmaf(row[k], static_cast<float>(from[i]), sum[i]);
+      const float factor = row[k];
+      for (int64_t i = 0; i < part; ++i) sum[i] = fmaf(factor, static_cast<float>(from[i]), sum[i]);
     }
-    for (int64_t i = 0; i < kPart; ++i) store(sum[i], output + first + i);
-  }
-  for (; first < count; ++first) {
-    float sum = offset;
-    for (int64_t k = 0; k < channels; ++k) sum = fmaf(row[k], static_cast<float>(inputs[k][first]), sum);
-    store(sum, output + first);
+    for (int64_t i = 0; i < part; ++i) store(sum[i], output + first + i);
   }
 }
 void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* output,

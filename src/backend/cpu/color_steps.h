@@ -28,7 +28,7 @@ class ColorSteps {
   /// Bytes of memory for run().
   int64_t scratch_bytes() const { return 2 * channels_ * kLine; }
   /// Pixels of one call of run() at most.
-  static constexpr int64_t kPixels = 768;
+  static constexpr int64_t kPixels = 960;
   /// Applies all steps. The result is in `to`, or in the memory where that is returned.
   Planes run(Planes from, int64_t pixels, Planes to, bool has_target, char* memory) const;
 
