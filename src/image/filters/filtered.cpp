@@ -52,15 +52,6 @@ struct Journey {
   }
 };
 
-/// Strides of a picture in bytes.
-struct Strides {
-  int64_t row, column, channel;
-};
-Strides strides_of(const Array& array, const PictureShape& shape) {
-  const Dims& s = array.strides();
-  if (shape.is_flat) return {s[0], s[1], array.itemsize()};
-  return shape.layout == Layout::hwc ? Strides{s[0], s[1], s[2]} : Strides{s[1], s[2], s[0]};
-}
 bool has_planes(const PictureShape& shape) { return shape.layout == Layout::chw && !shape.is_flat; }
 bool has_dense_rows(const Array& array, const PictureShape& shape) {
   const int64_t item = array.itemsize();
