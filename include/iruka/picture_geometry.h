@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/picture_color.h"
 
 namespace iruka::image {
 
@@ -109,11 +110,12 @@ struct Rotate {
   std::vector<double> value{0};
 };
 
-using Stage = std::variant<Resize, Crop, Pad, Flip, Transpose, PyramidDown, Normalize, Cast, ToLayout, Warp, Rotate>;
+using Stage = std::variant<Resize, Crop, Pad, Flip, Transpose, PyramidDown, Normalize, Cast, ToLayout, Warp, Rotate,
+                           ConvertColor, Brightness, Contrast, Saturation, Hue, Gamma, ColorMatrix, Lookup>;
 
-/// Stages that are applied one after the other. Crops, pads, flips, normalisation, casts and changes of layout join the
-/// resize or warp before them, and a crop or a cast to float32 joins the resize behind it, in one pass without pictures
-/// in between; the bits are those of separate calls.
+/// Stages that are applied one after the other. Crops, pads, flips, colours, normalisation, casts and changes of layout
+/// join the resize or warp before them, and a crop or a cast to float32 joins the resize behind it, in one pass without
+/// pictures in between; the bits are those of separate calls.
 class IRUKA_API Chain {
  public:
   /// Raises ValueError and TypeError for stages that no picture could pass.

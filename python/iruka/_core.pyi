@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy
 
 import iruka._array
+_color: Any
 _filters: Any
 _geometry: Any
 _image: Any

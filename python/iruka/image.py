@@ -1,5 +1,6 @@
 """Pictures: reading and writing JPEG, PNG, WebP, TIFF, BMP, GIF (first frame) and PNM; geometry (resize, Chain and
-others). A picture is an array (height, width, channels) or, in grey, (height, width), on any device.
+others), filters, colours and statistics, on every device; and on a screen (show). A picture is an array (height, width,
+channels) or, in grey, (height, width), on any device.
 
 The functions that read share these arguments:
 
@@ -36,6 +37,27 @@ import numpy as _np
 
 from . import _core
 from ._core import ndarray
+from ._image.color import (
+    Brightness as Brightness,
+    ColorMatrix as ColorMatrix,
+    Contrast as Contrast,
+    ConvertColor as ConvertColor,
+    Gamma as Gamma,
+    Hue as Hue,
+    Lookup as Lookup,
+    Saturation as Saturation,
+    brightness as brightness,
+    clahe as clahe,
+    color_matrix as color_matrix,
+    contrast as contrast,
+    convert_color as convert_color,
+    equalize as equalize,
+    gamma as gamma,
+    hue as hue,
+    lookup as lookup,
+    saturation as saturation,
+)
+from ._image.display import Picture as Picture, contact_sheet as contact_sheet, show as show
 from ._image.filters import (
     Components as Components,
     bilateral_filter as bilateral_filter,
@@ -82,6 +104,13 @@ from ._image.stages import (
     Transpose as Transpose,
     WarpAffine as WarpAffine,
     WarpPerspective as WarpPerspective,
+)
+from ._image.statistics import (
+    ChannelMoments as ChannelMoments,
+    channel_moments as channel_moments,
+    histogram as histogram,
+    psnr as psnr,
+    ssim as ssim,
 )
 
 _codecs = _core._image

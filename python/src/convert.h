@@ -169,6 +169,7 @@ void bind_statistics(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_geometry(nb::module_& module);
 void bind_filters(nb::module_& module);
+void bind_picture_statistics(nb::module_& module);
 void bind_patch_matching(nb::module_& module);
 void bind_nn(nb::module_& module);
 void bind_perceptron(nb::module_& module);

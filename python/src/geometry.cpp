@@ -77,9 +77,45 @@ image::Stage rotate_stage(const nb::tuple& fields) {
                        .value = to_numbers(fields[5], "value")};
 }
 
+image::ColorSpace to_space(nb::handle object, const char* what) {
+  using image::ColorSpace;
+  return chosen<ColorSpace>(object, what,
+                            {{"rgb", ColorSpace::rgb},
+                             {"bgr", ColorSpace::bgr},
+                             {"rgba", ColorSpace::rgba},
+                             {"gray", ColorSpace::gray},
+                             {"grey", ColorSpace::gray},
+                             {"hsv", ColorSpace::hsv},
+                             {"lab", ColorSpace::lab},
+                             {"ycbcr", ColorSpace::ycbcr}});
+}
+/// A stage of colours, or nothing.
+std::optional<image::Stage> color_stage(const std::string& kind, const nb::tuple& fields) {
+  const auto number = [&](size_t k, const char* what) { return to_double(fields[k], what); };
+  if (kind == "convert_color")
+    return image::ConvertColor{to_space(fields[1], "convert_color: source"),
+                               to_space(fields[2], "convert_color: target")};
+  if (kind == "brightness") return image::Brightness{number(1, "factor")};
+  if (kind == "contrast") {
+    image::Contrast stage{.factor = number(1, "factor")};
+    if (!fields[2].is_none()) stage.center = number(2, "center");
+    return stage;
+  }
+  if (kind == "saturation") return image::Saturation{number(1, "factor")};
+  if (kind == "hue") return image::Hue{number(1, "degrees")};
+  if (kind == "gamma") return image::Gamma{number(1, "gamma"), number(2, "gain")};
+  if (kind == "color_matrix")
+    return image::ColorMatrix{.matrix = to_numbers(fields[1], "matrix"),
+                              .outputs = to_int64(fields[2], "outputs"),
+                              .offset = to_numbers(fields[3], "offset")};
+  if (kind == "lookup") return image::Lookup{as_array(fields[1])};
+  return std::nullopt;
+}
+
 image::Stage to_stage(const nb::tuple& fields) {
   const auto is_set = [&](size_t k) { return nb::cast<bool>(nb::bool_(nb::handle(fields[k]))); };
   const std::string kind = nb::cast<std::string>(fields[0]);
+  if (const std::optional<image::Stage> stage = color_stage(kind, fields)) return *stage;
   if (kind == "resize") return resize_stage(fields);
   if (kind == "crop") return crop_stage(fields);
   if (kind == "pad") return pad_stage(fields);

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   bind_image(module);
   bind_geometry(module);
   bind_filters(module);
+  bind_picture_statistics(module);
   bind_patch_matching(module);
   bind_nn(module);
   bind_interop(module);

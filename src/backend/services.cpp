@@ -7,6 +7,7 @@
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cpu/patch_matching.h"
+#include "backend/cpu/picture_levels.h"
 #include "backend/cpu/pooling.h"
 #include "backend/cpu/regions.h"
 #include "backend/cpu/resampling.h"
@@ -25,6 +26,7 @@
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
 #include "core/patch_matching.h"
+#include "core/picture_levels.h"
 #include "core/pool_control.h"
 #include "core/pooling.h"
 #include "core/regions.h"
@@ -81,6 +83,9 @@ const Implementations<Filterings> Filterings::implementations{
 
 const Implementations<Regions> Regions::implementations{
     "regions of pictures", {[](Device&) -> Regions& { return cpu_backend::cpu_regions(); }, nullptr}};
+
+const Implementations<PictureLevels> PictureLevels::implementations{
+    "levels of pictures", {[](Device&) -> PictureLevels& { return cpu_backend::cpu_picture_levels(); }, nullptr}};
 
 const Implementations<DenseNetworks> DenseNetworks::implementations{
     "perceptrons by loops", {[](Device&) -> DenseNetworks& { return cpu_backend::cpu_dense_networks(); }, nullptr}};

@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "core/color_conversion.h"
 #include "core/service.h"
-#include "iruka/dtype.h"
+#include "iruka/array.h"
 
 namespace iruka {
 
@@ -31,13 +32,29 @@ struct AxisMap {
   int even_taps() const { return taps + taps % 2; }
 };
 
-/// What happens to each value behind resampling, in float32.
+/// What happens to each pixel behind resampling, in float32.
 struct PointStep {
-  enum class Kind : uint8_t { normalize, round };
+  /// normalize: (x - mean) * scale. round: to the values of `dtype`. The others round to these, too.
+  /// affine: x * scale + offset. matrix: offset + the sum of scale[output, input] * x[input], in the order of inputs.
+  /// gamma: most * gain * (x / most)^exponent. convert: of colours. lookup: table[channel, x].
+  enum class Kind : uint8_t { normalize, round, affine, matrix, gamma, convert, lookup };
   Kind kind = Kind::normalize;
-  std::vector<float> mean, scale;  ///< of each channel: (x - mean) * scale
-  Dtype dtype = Dtype::float32;    ///< to whose values `round` rounds
+  std::vector<float> mean, scale, offset;  ///< of each channel, or one number
+  Dtype dtype = Dtype::float32;
+  float gain = 1, exponent = 1;
+  ColorConversion conversion = ColorConversion::reorder;
+  bool reverses_inputs = false, reverses_outputs = false;  ///< whether blue is the first of the three colours
+  Array table;                                             ///< float32 (channels or 1, levels), on any device
+  int64_t inputs = 1, outputs = 1;                         ///< channels
+
+  bool is_color() const { return kind != Kind::normalize && kind != Kind::round; }
 };
+
+constexpr ColorRange color_range(Dtype dtype) {
+  if (dtype == Dtype::uint8) return {255, 128, 180, 2.55F, 1, 128};
+  if (dtype == Dtype::uint16) return {65535, 32768, 65536, 655.35F, 257, 32896};
+  return {1, 0.5F, 360, 1, 1, 0};
+}
 
 /// How a picture is sampled at places between its pixels.
 struct Warping {
@@ -76,7 +93,15 @@ struct Resampling {
   Dtype result_dtype = Dtype::uint8;
   int64_t result_row = 0, result_column = 0, result_channel = 0;  ///< strides in bytes
 
+  /// Of the source; steps may change their number.
   int64_t all_channels() const { return planes * channels; }
+  int64_t result_channels() const {
+    int64_t count = all_channels();
+    for (const PointStep& step : steps) {
+      if (step.is_color()) count = step.outputs;
+    }
+    return count;
+  }
 };
 
 class Resamplings {

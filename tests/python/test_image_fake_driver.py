@@ -48,4 +48,40 @@ chain(pictures + flipped)
 assert count() == before + 2
 chain(pictures + [iruka.zeros((30, 40, 3), "float32")])
 assert count() == before + 4
+colors = image.Chain([image.Resize((24, 20)), image.Hue(20), image.Brightness(2), image.ConvertColor("rgb", "gray")])
+colors(pictures)
+before = count()
+assert [result.shape for result in colors(pictures)] == [(24, 20)] * 20
+assert count() == before + 1, count() - before
+""")
+
+
+def test_colours_compile_and_launch():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+table = np.arange(256, dtype="uint8")
+chains = [
+    image.Chain([image.ConvertColor(source, target)]) for source in ("rgb", "hsv", "lab", "ycbcr", "bgr")
+    for target in ("rgb", "gray", "hsv", "lab", "ycbcr", "rgba")
+] + [
+    image.Chain([image.Resize((24, 20)), image.Saturation(2), image.Hue(20), image.Brightness(0.5), image.Contrast(2),
+                 image.Gamma(0.5), image.ColorMatrix(np.ones((5, 3))), image.Normalize(1, 2), image.Layout("CHW")]),
+    image.Chain([image.Rotate(30), image.ConvertColor("rgb", "gray"), image.Transpose()]),
+]
+for dtype in ("uint8", "uint16", "float16", "float32"):
+    for chain in chains:
+        made = chain(iruka.zeros((30, 40, 3), dtype))
+        assert made.device.id == 0 and (made.shape, made.dtype) == chain.result((30, 40, 3), dtype)
+for dtype in ("uint8", "uint16"):
+    picture = iruka.zeros((30, 41, 3), dtype)
+    for layout, shape in (("HWC", (30, 41, 3)), ("CHW", (3, 30, 41))):
+        given = iruka.zeros(shape, dtype)
+        assert image.equalize(given, layout=layout).shape == image.clahe(given, layout=layout).shape == shape
+    assert image.histogram(picture).shape == (3, 256 if dtype == "uint8" else 65536)
+    assert image.channel_moments(picture).mean.shape == (3,)
+assert image.lookup(iruka.zeros((5, 6), "uint8"), table).shape == (5, 6)
+real = iruka.zeros((30, 40), "float32")
+assert isinstance(image.psnr(real, real), float) and isinstance(image.ssim(real, real), float)
+assert image.contact_sheet([real, real]).device.id == 0
 """)

@@ -28,12 +28,12 @@ _geometry = _core._geometry
 class Chain:
     """Operations that are applied one after the other, in one pass over the output where that is possible.
 
-    stages: of Resize, Crop, Pad, Flip, Transpose, Rotate, WarpAffine, WarpPerspective, PyramidDown, Normalize, Cast and
-        Layout.
+    stages: of Resize, Crop, Pad, Flip, Transpose, Rotate, WarpAffine, WarpPerspective, PyramidDown, Normalize, Cast,
+        Layout, and of colours ConvertColor, Brightness, Contrast, Saturation, Hue, Gamma, ColorMatrix and Lookup.
     layout: 'HWC' or 'CHW', of the pictures that it takes.
 
-    Crops, pads, flips, transpositions, normalisation, casts and changes of layout join the resize or warp before them,
-    and crops join the one behind them. The bits are those of separate calls, on every device.
+    Crops, pads, flips, transpositions, colours, normalisation, casts and changes of layout join the resize or warp
+    before them, and crops join the one behind them. The bits are those of separate calls, on every device.
 
     chain(picture) takes an array (height, width, channels), (channels, height, width) or (height, width) of uint8,
     uint16, float16 or float32; a list of pictures of any sizes, and returns a list; or an array of four axes, a batch

@@ -44,6 +44,8 @@ class ResamplePass::Workspace {
   char* turned;                       ///< the same in the order of the result
   char* finished;                     ///< a row that is then scattered
   float* places;                      ///< of the pixels of a row: y, then x
+  char* split;                        ///< planes of some pixels, for colours
+  char* colors;                       ///< memory of these steps
   std::vector<int64_t> tags;          ///< which row each place of the ring has
   std::vector<const void*> pointers;  ///< to rows of the ring, for a sum
   std::vector<FinishStep> steps;      ///< of a plane
@@ -61,13 +63,17 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
                 turned_bytes = with_room(out * pass.stage_bytes_);
   const int64_t finished_bytes = pass.order_ == Order::scattered ? with_room(out * pass.result_bytes_) : 0;
   const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * kWarpColumns * 4) : 0;
-  ring = static_cast<char*>(scratch(
-      static_cast<size_t>(ring_bytes + source_bytes + stage_bytes + turned_bytes + finished_bytes + places_bytes)));
+  const int64_t split_bytes = pass.colors_ ? with_room(ColorSteps::kPixels * pass.color_channels_ * 4) : 0;
+  const int64_t color_bytes = pass.colors_ ? pass.colors_->scratch_bytes() : 0;
+  ring = static_cast<char*>(scratch(static_cast<size_t>(ring_bytes + source_bytes + stage_bytes + turned_bytes +
+                                                        finished_bytes + places_bytes + split_bytes + color_bytes)));
   sources = ring + ring_bytes;
   stage = sources + source_bytes;
   turned = stage + stage_bytes;
   finished = turned + turned_bytes;
   places = reinterpret_cast<float*>(finished + finished_bytes);
+  split = finished + finished_bytes + places_bytes;
+  colors = split + split_bytes;
   tags.assign(static_cast<size_t>(pass.ring_rows_), -1);
   pointers.resize(static_cast<size_t>(job.rows->even_taps()));
 }
@@ -95,7 +101,7 @@ ResamplePass::ResamplePass(const Resampling& job)
       result_(sample_of(job.result_dtype)),
       stage_bytes_(bytes_of(stage_)),
       result_bytes_(bytes_of(result_)) {
-  const int64_t channels = job.all_channels();
+  const int64_t channels = job.result_channels();
   const bool has_pixels = job.result_channel == result_bytes_ && job.result_column == channels * result_bytes_;
   order_ = channels > 1 && has_pixels           ? Order::pixels
            : job.result_column == result_bytes_ ? Order::planes
@@ -109,12 +115,20 @@ ResamplePass::ResamplePass(const Resampling& job)
     fixed_.rounds = real_.rounds = job.rounds_columns;
     ring_rows_ = std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce);
   }
-  choose_steps();
+  if (std::ranges::any_of(job.steps, &PointStep::is_color)) {
+    const bool as_values = job.planes == 1 && (order_ == Order::pixels || channels == 1) &&
+                           channels == job.all_channels() && ColorSteps::are_of_values(job.steps);
+    color_channels_ = as_values ? 1 : job.all_channels();
+    color_results_ = as_values ? 1 : channels;
+    colors_ = std::make_unique<ColorSteps>(job, stage_, result_, as_values);
+  } else {
+    choose_steps();
+  }
   fill_outside();
   const bool keeps_order = (job.planes == 1) == (order_ == Order::pixels) || channels == 1;
   // Warps between pixels write more than a pixel.
   const bool is_exact = kind_ != Kind::warp || job.warp->filter == Warping::Filter::nearest;
-  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && is_exact;
+  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && is_exact && !colors_;
 }
 
 void ResamplePass::choose_steps() {
@@ -335,6 +349,7 @@ void ResamplePass::run_warps(Workspace& space, int64_t begin, int64_t end) const
 
 /// Changes the order of channels where the result has another one, and applies the steps.
 void ResamplePass::finish_row(Workspace& space, int64_t y) const {
+  if (colors_) return color_row(space, y, space.stage, space.stage_line);
   const int64_t pixels = job_.columns->out, channels = job_.all_channels(), count = pixels * channels;
   const auto itemsize = static_cast<int>(stage_bytes_);
   const bool has_planes = order_ == Order::planes;
@@ -370,6 +385,41 @@ void ResamplePass::finish_row(Workspace& space, int64_t y) const {
   }
 }
 
+/// Whether rows of the source are rows for colours as they are.
+bool ResamplePass::reads_source() const {
+  const AxisMap& columns = *job_.columns;
+  return colors_ && kind_ == Kind::select && columns.is_run && columns.first == 0 && columns.end == columns.out;
+}
+
+/// Applies the steps that see whole pixels to a row, whose planes begin at `from`, part by part.
+void ResamplePass::color_row(Workspace& space, int64_t y, const char* from, int64_t plane_bytes) const {
+  const bool splits = job_.planes == 1 && color_channels_ > 1, as_values = color_channels_ < job_.channels;
+  const int64_t count = job_.columns->out * (as_values ? job_.channels : 1);
+  const int64_t column = as_values ? result_bytes_ : job_.result_column;
+  const auto itemsize = static_cast<int>(stage_bytes_), result = static_cast<int>(result_bytes_);
+  const bool joins = order_ == Order::pixels && color_results_ > 1;
+  for (int64_t x = 0; x < count; x += ColorSteps::kPixels) {
+    const int64_t pixels = std::min(ColorSteps::kPixels, count - x);
+    Planes planes{const_cast<char*>(from) + x * itemsize, plane_bytes};
+    if (splits) {
+      loops_.split(from + x * color_channels_ * itemsize, pixels, color_channels_, itemsize, pixels, space.split);
+      planes = {space.split, pixels * itemsize};
+    }
+    char* const to = result_row(y) + x * column;
+    const bool is_dense = !joins && column == result;
+    const Planes made = colors_->run(planes, pixels, {to, job_.result_channel}, is_dense, space.colors);
+    if (joins) {
+      loops_.join(made.first, pixels, color_results_, result, made.stride / result, to);
+    } else if (!is_dense) {
+      for (int64_t k = 0; k < pixels * color_results_; ++k) {
+        const int64_t c = k / pixels, i = k % pixels;
+        std::memcpy(to + i * column + c * job_.result_channel, made.first + c * made.stride + i * result,
+                    static_cast<size_t>(result));
+      }
+    }
+  }
+}
+
 void ResamplePass::scatter(const char* from, int64_t y) const {
   const auto bytes = static_cast<size_t>(result_bytes_);
   for (int64_t x = 0; x < job_.columns->out; ++x) {
@@ -401,6 +451,10 @@ void ResamplePass::run(int64_t begin, int64_t end) const {
     const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
     if (start(y) == AxisMap::kOutside) {
       put_outside(stage, plane_bytes, 0, columns.out);
+    } else if (reads_source()) {
+      const int64_t row = start(y), first = job_.columns->start.front() * job_.channels * stage_bytes_;
+      color_row(space, y, source_row(0, row) + first, job_.plane_bytes);
+      continue;
     } else {
       if (kind_ == Kind::select) {
         run_selection(space, y);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/cpu/color_steps.h"
 #include "backend/cpu/resample_job.h"
 #include "backend/cpu/resample_tables.h"
 #include "core/resampling.h"
@@ -38,6 +39,8 @@ class ResamplePass {
   void find_rows(Workspace& space, int64_t y, int64_t end, int64_t direction) const;
   void stage_row(Workspace& space, int64_t y) const;
   void finish_row(Workspace& space, int64_t y) const;
+  bool reads_source() const;
+  void color_row(Workspace& space, int64_t y, const char* from, int64_t plane_bytes) const;
   void run_selection(Workspace& space, int64_t y) const;
   void warp_block(Workspace& space, int64_t y, char* stage, int64_t plane_bytes, int64_t first, int64_t pixels) const;
   void run_warps(Workspace& space, int64_t begin, int64_t end) const;
@@ -60,6 +63,9 @@ class ResamplePass {
   std::vector<FinishStep> steps_;       ///< of a row of pixels, or of the first plane
   int64_t period_ = 16;
   bool is_direct_ = false;  ///< staged rows are the result
+  /// Where steps see whole pixels, all of them; the vectors of steps above are empty then.
+  std::unique_ptr<ColorSteps> colors_;
+  int64_t color_channels_ = 1, color_results_ = 1;  ///< planes for these steps: of the source, and of the result
 };
 
 }  // namespace iruka::cpu_backend

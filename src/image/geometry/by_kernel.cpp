@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "core/device.h"
@@ -30,13 +31,91 @@ const char* filter_name(Filter filter) {
 }
 const char* boolean(bool value) { return value ? "true" : "false"; }
 
-const ElementwiseKernel& kernel_of(const std::string& body) {
+const ElementwiseKernel& kernel_of(const std::string& body, bool has_colors) {
   static constinit ops::PermanentCache<std::string, ElementwiseKernel> kernels;
   return kernels.get(body, [&] {
-    return ElementwiseKernel("raw const uint8 jobs, int32 count", "", body, "resample_picture",
-                             {.preamble = "#include \"image/kernels/warp.h\"\n", .diagnose_early = false});
+    KernelOptions options{.preamble = "#include \"image/kernels/warp.h\"\n", .diagnose_early = false};
+    if (has_colors) {
+      options.preamble = "#include \"image/kernels/color_pixel.h\"\n";
+      options.options = {"--fmad=false"};  // as the CPU's loops are compiled
+    }
+    return ElementwiseKernel("raw const uint8 jobs, int32 count", "", body, "resample_picture", options);
   });
 }
+
+/// Steps that see whole pixels, as statements about the variable `pixel`.
+class ColorText {
+ public:
+  explicit ColorText(int64_t channels) : now_(channels), most_(channels) {}
+
+  void add(const PointStep& step) {
+    const std::string own = sample_name(step.dtype), channels = std::to_string(now_);
+    const std::string outputs = std::to_string(step.outputs);
+    switch (step.kind) {
+      case PointStep::Kind::round: write("round_pixel", {channels, own}); break;
+      case PointStep::Kind::normalize:
+        write("normalize_pixel", {channels}, numbers_here());
+        spread(step.mean, now_);
+        spread(step.scale, now_);
+        break;
+      case PointStep::Kind::affine:
+        write("scale_pixel", {channels, own}, numbers_here());
+        spread(step.scale, now_);
+        spread(step.offset, now_);
+        break;
+      case PointStep::Kind::gamma:
+        write("gamma_pixel", {channels, own}, numbers_here());
+        numbers_.insert(numbers_.end(), {step.gain, step.exponent});
+        break;
+      case PointStep::Kind::matrix:
+        write("multiply_pixel", {channels, outputs, own}, numbers_here());
+        numbers_.insert(numbers_.end(), step.scale.begin(), step.scale.end());
+        spread(step.offset, step.outputs);
+        break;
+      case PointStep::Kind::convert:
+        write("convert_pixel", {std::to_string(static_cast<int>(step.conversion)), channels, outputs, own,
+                                boolean(step.reverses_inputs), boolean(step.reverses_outputs)});
+        break;
+      case PointStep::Kind::lookup: add_lookup(step.table); break;
+    }
+    if (step.is_color()) now_ = step.outputs;
+    most_ = std::max(most_, now_);
+  }
+
+  const std::string& statements() const { return statements_; }
+  const std::vector<float>& numbers() const { return numbers_; }
+  const std::vector<Array>& lookups() const { return lookups_; }
+  int64_t channels() const { return most_; }  ///< the most that a pixel has
+
+ private:
+  /// A table in the CPU's memory becomes part of the numbers.
+  void add_lookup(const Array& table) {
+    const std::string levels = std::to_string(table.shape(1)), has_rows = boolean(table.shape(0) > 1);
+    if (table.device().target().is_host) {
+      write("look_up_pixel", {std::to_string(now_), levels, has_rows}, numbers_here());
+      const float* const values = static_cast<const float*>(table.data());
+      numbers_.insert(numbers_.end(), values, values + table.size());
+    } else {
+      write("look_up_pixel", {std::to_string(now_), levels, has_rows},
+            ", job.lookups[" + std::to_string(lookups_.size()) + "]");
+      lookups_.push_back(table);
+    }
+  }
+  std::string numbers_here() const { return ", job.numbers + " + std::to_string(numbers_.size()); }
+  void write(const char* function, std::initializer_list<std::string> parameters, const std::string& argument = {}) {
+    std::string list;
+    for (const std::string& parameter : parameters) list += (list.empty() ? "" : ", ") + parameter;
+    statements_ += std::string(function) + "<" + list + ">(pixel" + argument + ");\n";
+  }
+  void spread(const std::vector<float>& values, int64_t count) {
+    for (int64_t c = 0; c < count; ++c) numbers_.push_back(values[values.size() == 1 ? 0 : static_cast<size_t>(c)]);
+  }
+
+  std::string statements_;
+  std::vector<float> numbers_;
+  std::vector<Array> lookups_;
+  int64_t now_, most_;
+};
 
 /// Bytes that a launch reads beside its pictures: tables, each behind the one before it.
 class Tables {
@@ -57,6 +136,17 @@ class Tables {
   template <class T>
   const T* add(const std::vector<T>& values) {
     return add(std::span<const T>(values));
+  }
+
+  /// The numbers of a picture's steps, which are often those of the one before it.
+  const float* add_numbers(const std::vector<float>& numbers) {
+    const auto place = reinterpret_cast<uintptr_t>(numbers_);
+    const size_t bytes = numbers.size() * sizeof(float);
+    const bool is_same = numbers_ && numbers.size() == number_count_ &&
+                         (bytes == 0 || std::memcmp(bytes_.data() + place, numbers.data(), bytes) == 0);
+    if (!is_same) numbers_ = add(numbers);
+    number_count_ = numbers.size();
+    return numbers_;
   }
 
   AxisTables add(const AxisMap& map, bool is_fixed) {
@@ -80,6 +170,7 @@ class Tables {
       }
       move(job.outside, base);
       move(job.numbers, base);
+      move(job.lookups, base);
       move(job.places, base);
     }
     std::memcpy(bytes_.data(), jobs.data(), jobs.size() * sizeof(PictureJob));
@@ -95,6 +186,8 @@ class Tables {
 
   std::vector<char> bytes_;
   std::map<std::pair<uint64_t, bool>, AxisTables> maps_;  ///< by their ids and whether weights are integers
+  const float* numbers_ = nullptr;                        ///< of the last picture
+  size_t number_count_ = 0;
 };
 
 /// One pass over one picture.
@@ -112,7 +205,9 @@ class KernelPass {
     is_fixed_ =
         !plan_.warp && !selects && plan_.dtype == Dtype::uint8 && !rows_->fixed.empty() && !columns_->fixed.empty();
     kind_ = selects ? "kSelect" : is_fixed_ ? "kFixed" : "kReal";
-    group_ = plan_.to.channels <= 4 ? plan_.to.channels : 1;
+    if (std::ranges::any_of(plan_.steps, &PointStep::is_color)) write_colors();
+    const int64_t channels = colors_ ? plan_.from.channels : plan_.to.channels;
+    group_ = channels <= 4 ? channels : 1;
     const int64_t weights = std::max(std::ssize(rows_->weights), std::ssize(columns_->weights));
     const int64_t span = std::abs(from_.row) * plan_.from.height + std::abs(from_.column) * plan_.from.width +
                          std::abs(from_.channel) * plan_.from.channels;
@@ -122,21 +217,25 @@ class KernelPass {
 
   /// The kernel's text, which is the same for passes that one launch may run.
   std::string body() const {
-    const std::string group = std::to_string(group_), type = info(plan_.source_dtype).c_type;
+    const std::string group = std::to_string(group_), result = info(plan_.result_dtype).c_type;
     const bool to_planes = plan_.to.layout == Layout::chw && !plan_.to.is_flat;
-    return std::string("using namespace iruka::image; using Index = ") + (is_small_ ? "int" : "long long") +
-           ";\nconst ThreadOfPicture thread = thread_of_picture((const PictureJob*)&jobs[0], count, i);\n"
-           "const PictureJob& job = *thread.job;\nconst Output<Index> output = output_at<" +
-           group + ", " + boolean(to_planes) + ", " + boolean(plan_.is_transposed) +
-           ">(job, Index(thread.number));\nValues<" + group + "> values = outside_of<" + group +
-           ">(job, output.channel);\nconst Index y = job.rows.start[output.y], x = job.columns.start[output.x];\n"
-           "if (y >= 0 && x >= 0) {\n  const " +
-           type + "* const source = source_at<" + type +
-           ">(job, output.channel);\n  values = " + (plan_.warp ? warp_text(group) : resample_text(group)) +
-           ";\n}\nstore<" + info(plan_.result_dtype).c_type + ", " + steps_text() + ">(job, output, values);";
+    const std::string text = std::string("using namespace iruka::image; using Index = ") +
+                             (is_small_ ? "int" : "long long") +
+                             ";\nconst ThreadOfPicture thread = thread_of_picture((const PictureJob*)&jobs[0], count, "
+                             "i);\nconst PictureJob& job = *thread.job;\nconst Output<Index> output = output_at<" +
+                             (colors_ ? "0" : group) + ", " + boolean(to_planes) + ", " + boolean(plan_.is_transposed) +
+                             ">(job, Index(thread.number));\n";
+    if (!colors_)
+      return text + values_text(group, "output.channel") + "store<" + result + ", " + steps_text() +
+             ">(job, output, values);";
+    return text + "float pixel[" + std::to_string(colors_->channels()) + "];\nfor (int channel = 0; channel < " +
+           std::to_string(plan_.from.channels) + "; channel += " + group + ") {\n" + values_text(group, "channel") +
+           "for (int c = 0; c < " + group + "; ++c) pixel[channel + c] = values.of[c];\n}\n" + colors_->statements() +
+           "store_pixel<" + result + ", " + std::to_string(plan_.to.channels) + ">(job, output, pixel);";
   }
+  bool has_colors() const { return colors_.has_value(); }
 
-  int64_t threads() const { return plan_.to.height * plan_.to.width * (group_ > 1 ? 1 : plan_.to.channels); }
+  int64_t threads() const { return plan_.to.height * plan_.to.width * (group_ > 1 || colors_ ? 1 : plan_.to.channels); }
 
   PictureJob job(Tables& tables) const {
     PictureJob job{};
@@ -148,7 +247,10 @@ class KernelPass {
     std::vector<float> outside(static_cast<size_t>(plan_.from.channels), plan_.outside.front());
     if (plan_.outside.size() > 1) outside = plan_.outside;
     job.outside = tables.add(outside);
-    job.numbers = tables.add(numbers());
+    job.numbers = tables.add_numbers(colors_ ? colors_->numbers() : numbers());
+    std::vector<const float*> lookups;
+    for (const Array& table : lookups_) lookups.push_back(static_cast<const float*>(table.data()));
+    if (!lookups.empty()) job.lookups = tables.add(lookups);
     job.row = from_.row / item;
     job.column = from_.column / item;
     job.channel = from_.channel / item;
@@ -167,28 +269,51 @@ class KernelPass {
     return std::ranges::all_of(array.strides(), [&](int64_t stride) { return stride % array.itemsize() == 0; });
   }
 
+  /// Statements that set `values`: some channels of an output from `channel` on.
+  std::string values_text(const std::string& group, const std::string& channel) const {
+    const std::string type = info(plan_.source_dtype).c_type;
+    return "Values<" + group + "> values = outside_of<" + group + ">(job, " + channel +
+           ");\nconst Index y = job.rows.start[output.y], x = job.columns.start[output.x];\n"
+           "if (y >= 0 && x >= 0) {\n  const " +
+           type + "* const source = source_at<" + type + ">(job, " + channel +
+           ");\n  values = " + (plan_.warp ? warp_text(group, channel) : resample_text(group)) + ";\n}\n";
+  }
+
   std::string resample_text(const std::string& group) const {
     return std::string("resampled<") + kind_ + ", " + boolean(plan_.rounds_columns()) + ", " + group +
            ">(job, source, output.y, output.x)";
   }
 
-  std::string warp_text(const std::string& group) const {
+  std::string warp_text(const std::string& group, const std::string& channel) const {
     const std::string place =
         run_.map_x.valid()
             ? "mapped_place(job, y, x)"
             : std::string("place_of<") + boolean(WarpNumbers::divides_places(*plan_.warp)) + ">(job, y, x)";
     return std::string("warped<") + filter_name(plan_.warp->filter) + ", " +
            std::to_string(static_cast<int>(plan_.warp->border)) + ", " + boolean(plan_.dtype == Dtype::uint8) + ", " +
-           group + ", Index>(job, source, " + place + ", output.channel)";
+           group + ", Index>(job, source, " + place + ", " + channel + ")";
+  }
+
+  /// Whether values are sums of floats, which then are rounded to the dtype of the picture.
+  bool rounds_first() const {
+    const bool are_sums = plan_.warp ? plan_.warp->filter != Filter::nearest && plan_.dtype != Dtype::uint8
+                                     : !(rows_->selects && columns_->selects) && !is_fixed_;
+    return are_sums && plan_.dtype != Dtype::float32;
+  }
+
+  void write_colors() {
+    colors_.emplace(plan_.from.channels);
+    if (rounds_first()) colors_->add({.kind = PointStep::Kind::round, .dtype = plan_.dtype});
+    for (const PointStep& step : plan_.steps) colors_->add(step);
+    colors_->add({.kind = PointStep::Kind::round, .dtype = plan_.result_dtype});
+    for (const Array& table : colors_->lookups()) lookups_.push_back(table.to_device(run_.source.device()));
   }
 
   /// The template arguments of steps.
   std::string steps_text() const {
     std::string text;
     const auto add = [&](const char* step) { text += (text.empty() ? "" : ", ") + std::string(step); };
-    const bool are_sums = plan_.warp ? plan_.warp->filter != Filter::nearest && plan_.dtype != Dtype::uint8
-                                     : !(rows_->selects && columns_->selects) && !is_fixed_;
-    if (are_sums && plan_.dtype != Dtype::float32) add(sample_name(plan_.dtype));
+    if (rounds_first()) add(sample_name(plan_.dtype));
     for (const PointStep& step : plan_.steps)
       add(step.kind == PointStep::Kind::round ? sample_name(step.dtype) : "kNormalize");
     add(sample_name(plan_.result_dtype));
@@ -229,6 +354,8 @@ class KernelPass {
   const std::shared_ptr<const AxisMap> rows_, columns_;
   const Array source_;
   const Strides from_, to_;
+  std::optional<ColorText> colors_;  ///< where steps see whole pixels
+  std::vector<Array> lookups_;       ///< its tables on the device
   const char* kind_;
   int64_t group_;  ///< channels of one thread
   bool is_fixed_, is_small_;
@@ -245,7 +372,7 @@ void launch(std::span<const KernelPass* const> passes, const std::string& body, 
   }
   const Array memory = tables.on(device, jobs);
   const Argument arguments[] = {memory, std::ssize(passes)};
-  kernel_of(body).fill(arguments, {.size = threads});
+  kernel_of(body, passes.front()->has_colors()).fill(arguments, {.size = threads});
 }
 
 }  // namespace

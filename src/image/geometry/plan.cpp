@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "image/geometry/color_plan.h"
 #include "iruka/error.h"
 
 namespace iruka::image {
@@ -87,6 +88,10 @@ struct Check {
       if (!std::isfinite(number)) throw ValueError("warp: the matrix must be finite");
     }
     check_filter("warp", stage.filter);
+  }
+  template <ColorStage Stage>
+  void operator()(const Stage& stage) const {
+    check_color(stage);
   }
 };
 
@@ -205,7 +210,12 @@ class Planner {
   }
 
   void operator()(const ToLayout& stage) {
-    if (!pass_.to.is_flat) pass_.to.layout = stage.layout;
+    pass_.to.layout = stage.layout;  // of a flat picture, too, which may become one of three axes
+  }
+
+  template <ColorStage Stage>
+  void operator()(const Stage& stage) {
+    for (PointStep& step : color_steps(stage, pass_.to, pass_.result_dtype)) pass_.steps.push_back(std::move(step));
   }
 
   void operator()(const Warp& stage) {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/device.h"
+#include "iruka/device.h"
 
 namespace iruka::image {
 namespace {
@@ -76,6 +77,9 @@ Resampling resampling_of(const PassRun& run) {
   job.rounds_columns = plan.rounds_columns();
   job.outside = plan.outside;
   job.steps = plan.steps;
+  for (PointStep& step : job.steps) {
+    if (step.table.valid()) step.table = step.table.to_device(cpu());
+  }
   job.result = run.result.data();
   job.result_dtype = plan.result_dtype;
   job.result_row = plan.is_transposed ? to.column : to.row;

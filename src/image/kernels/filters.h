@@ -50,7 +50,7 @@ template <int kBits> IRUKA_INLINE float value_of_key(unsigned key) {
 }
 
 /// 2^t for t <= 0, from below -126 on 2^-126: a polynomial of the fraction, within 2.1e-7, times a power of two.
-IRUKA_INLINE float power_of_two(float t) {
+IRUKA_INLINE float power_up_to_one(float t) {
   t = t > -126.0f ? t : -126.0f;
   const float whole = rintf(t), rest = t - whole;
   float p = 1.339086331e-3f;
@@ -107,7 +107,7 @@ IRUKA_INLINE Number windowed(const Source& source, const Outside& outside, const
         const float center = seen<float, kBorder, kHasPlanes>(source, outside, shape, to.y, to.x, c);
         difference += fabsf(at(k, c) - center);
       }
-      const float weight = power_of_two(fmaf(difference * difference, scale, float(weights[k])));
+      const float weight = power_up_to_one(fmaf(difference * difference, scale, float(weights[k])));
       sum = fmaf(at(k, to.channel), weight, sum);
       total += weight;
     }

@@ -17,7 +17,8 @@ struct PictureJob {
   void* result;
   AxisTables rows, columns;
   const float* outside;  ///< the constant of each channel
-  const float* numbers;  ///< rows of means and of scales for all channels
+  const float* numbers;  ///< of the steps: rows of means and of scales for all channels, or as color_pixel.h has them
+  const float* const* lookups;  ///< tables of levels
   long long row, column, channel;
   long long result_row, result_column, result_channel;
   int result_height, result_width, channels;

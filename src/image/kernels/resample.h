@@ -26,8 +26,8 @@ IRUKA_INLINE ThreadOfPicture thread_of_picture(const PictureJob* jobs, int count
   return {jobs + first, first > 0 ? at - jobs[first - 1].end : at};
 }
 
-/// What a thread computes: kGroup channels of a place among rows and columns of the axis maps. Index is int, or
-/// long long for large arrays.
+/// What a thread computes: kGroup channels, or all for 0, of a place among rows and columns of the axis maps. Index is
+/// int, or long long for large arrays.
 template <class Index> struct Output {
   Index y, x;
   int channel;   ///< the first one

@@ -1,0 +1,220 @@
+// The loops of colours. A source file for each instruction set includes this one, within a namespace of its own; so it
+// uses no function of the standard library. The arithmetic of a pixel is that of kernels (core/kernels/color.h), of
+// which Clang's loop vectoriser makes lanes.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "backend/cpu/color_job.h"
+
+namespace iruka::cpu_backend::IRUKA_COLOR_TARGET {
+namespace {
+
+#define IRUKA_INLINE inline __attribute__((always_inline))
+
+// What core/kernels/color.h takes from the kernel language.
+IRUKA_INLINE float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }  // NOLINT
+IRUKA_INLINE int __float_as_int(float value) { return __builtin_bit_cast(int, value); }  // NOLINT
+IRUKA_INLINE float fmaf(float a, float b, float c) { return __builtin_elementwise_fma(a, b, c); }
+IRUKA_INLINE float floorf(float value) { return __builtin_elementwise_floor(value); }
+
+// NOLINTNEXTLINE(misc-include-cleaner): a copy of its functions for this instruction set
+#include "core/kernels/color.h"
+namespace parts = iruka::image;
+
+/// Calls `use` with the conversion as a constant.
+template <class Use>
+void with_constant(ColorConversion conversion, Use&& use) {
+  switch (conversion) {
+#define IRUKA_CASE(name) \
+  case ColorConversion::name: return use.template operator()<ColorConversion::name>();
+    IRUKA_CASE(reorder)
+    IRUKA_CASE(gray_to_rgb)
+    IRUKA_CASE(rgb_to_gray)
+    IRUKA_CASE(rgb_to_hsv)
+    IRUKA_CASE(hsv_to_rgb)
+    IRUKA_CASE(rgb_to_lab)
+    IRUKA_CASE(lab_to_rgb)
+    IRUKA_CASE(rgb_to_ycbcr)
+    IRUKA_CASE(ycbcr_to_rgb)
+    IRUKA_CASE(rgb_to_rgba)
+    IRUKA_CASE(rgba_to_rgb)
+#undef IRUKA_CASE
+  }
+}
+
+/// The planes of pixels, of which none overlaps another.
+template <ColorConversion kConversion, class T, class Number, class Convert>
+IRUKA_INLINE void convert_planes(const T* const* inputs, T* const* outputs, int64_t count, Convert convert) {
+  constexpr int kInputs = inputs_of(kConversion), kOutputs = outputs_of(kConversion);
+  const T* const in0 = inputs[0];
+  const T* const in1 = inputs[kInputs > 1 ? 1 : 0];
+  const T* const in2 = inputs[kInputs > 2 ? 2 : 0];
+  T* const out0 = outputs[0];
+  T* const out1 = outputs[kOutputs > 1 ? 1 : 0];
+  T* const out2 = outputs[kOutputs > 2 ? 2 : 0];
+  T* const out3 = outputs[kOutputs > 3 ? 3 : 0];
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) {
+    const Number in[4] = {static_cast<Number>(in0[i]), static_cast<Number>(in1[i]), static_cast<Number>(in2[i])};
+    Number out[4] = {};
+    convert(in, out);
+    out0[i] = static_cast<T>(out[0]);
+    if constexpr (kOutputs > 1) out1[i] = static_cast<T>(out[1]);
+    if constexpr (kOutputs > 2) out2[i] = static_cast<T>(out[2]);
+    if constexpr (kOutputs > 3) out3[i] = static_cast<T>(out[3]);
+  }
+}
+
+/// By a table of what to_light() gives, which is looked up sooner than computed.
+void bytes_to_lab(const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
+  float light[256];
+  for (int level = 0; level < 256; ++level) light[level] = parts::byte_light(level);
+  const uint8_t *const r = inputs[0], *const g = inputs[1], *const b = inputs[2];
+  uint8_t *const l = outputs[0], *const first = outputs[1], *const second = outputs[2];
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) {
+    int made[3];
+    parts::byte_light_to_lab(light[r[i]], light[g[i]], light[b[i]], made);
+    l[i] = static_cast<uint8_t>(made[0]);
+    first[i] = static_cast<uint8_t>(made[1]);
+    second[i] = static_cast<uint8_t>(made[2]);
+  }
+}
+
+void convert_bytes(ColorConversion conversion, const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
+  if (conversion == ColorConversion::rgb_to_lab && count >= 256) return bytes_to_lab(inputs, outputs, count);
+  with_constant(conversion, [&]<ColorConversion kConversion>() {
+    convert_planes<kConversion, uint8_t, int>(inputs, outputs, count,
+                                              [](const int* in, int* out) __attribute__((always_inline)) {
+                                                parts::convert_bytes<static_cast<int>(kConversion)>(in, out);
+                                              });
+  });
+}
+
+void convert_floats(ColorConversion conversion, const ColorRange& range, const float* const* inputs,
+                    float* const* outputs, int64_t count) {
+  const parts::ColorRange same{range.most, range.half, range.turn, range.light, range.chroma, range.chroma_zero};
+  with_constant(conversion, [&]<ColorConversion kConversion>() {
+    convert_planes<kConversion, float, float>(inputs, outputs, count,
+                                              [&](const float* in, float* out) __attribute__((always_inline)) {
+                                                parts::convert_floats<static_cast<int>(kConversion)>(in, out, same);
+                                              });
+  });
+}
+
+void affine(const float* __restrict input, float scale, float offset, float* __restrict output, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) output[i] = fmaf(input[i], scale, offset);
+}
+
+IRUKA_INLINE void store(float sum, float* to) { *to = sum; }
+IRUKA_INLINE void store(float sum, uint8_t* to) { *to = static_cast<uint8_t>(parts::nearest_up_to(sum, 255.0F)); }
+
+template <class T>
+IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float* row, float offset,
+                           T* __restrict output, int64_t count) {
+  if (channels == 3) {
+    const T *const a = inputs[0], *const b = inputs[1], *const c = inputs[2];
+    const float first = row[0], second = row[1], third = row[2];
+#pragma clang loop vectorize(assume_safety)
+    for (int64_t i = 0; i < count; ++i) {
+      const float sum = fmaf(first, static_cast<float>(a[i]), offset);
+      store(fmaf(third, static_cast<float>(c[i]), fmaf(second, static_cast<float>(b[i]), sum)), output + i);
+    }
+    return;
+  }
+  constexpr int64_t kPart = 256;
+  for (int64_t first = 0; first < count; first += kPart) {
+    const int64_t part = count - first < kPart ? count - first : kPart;
+    float sum[kPart];
+    for (int64_t i = 0; i < part; ++i) sum[i] = offset;
+    for (int64_t k = 0; k < channels; ++k) {
+      const T* const from = inputs[k] + first;
+      const float factor = row[k];
+      for (int64_t i = 0; i < part; ++i) sum[i] = fmaf(factor, static_cast<float>(from[i]), sum[i]);
+    }
+    for (int64_t i = 0; i < part; ++i) store(sum[i], output + first + i);
+  }
+}
+void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* output,
+            int64_t count) {
+  multiply(inputs, channels, row, offset, output, count);
+}
+void matrix_bytes(const uint8_t* const* inputs, int64_t channels, const float* row, float offset, uint8_t* output,
+                  int64_t count) {
+  multiply(inputs, channels, row, offset, output, count);
+}
+
+void gamma(const float* __restrict input, float most, float gain, float exponent, float* __restrict output,
+           int64_t count) {
+  for (int64_t i = 0; i < count; ++i) output[i] = parts::gamma_of(input[i], most, gain, exponent);
+}
+
+void lookup_bytes(const uint8_t* __restrict input, const uint8_t* __restrict table, uint8_t* __restrict output,
+                  int64_t count) {
+  int64_t i = 0;
+#if defined(__AVX512VBMI__)
+  __m512i part[4];
+  for (int k = 0; k < 4; ++k) part[k] = _mm512_loadu_si512(table + 64 * k);
+  for (; i + 64 <= count; i += 64) {
+    const __m512i at = _mm512_loadu_si512(input + i);
+    const __m512i low = _mm512_permutex2var_epi8(part[0], at, part[1]);
+    const __m512i high = _mm512_permutex2var_epi8(part[2], at, part[3]);
+    _mm512_storeu_si512(output + i, _mm512_mask_blend_epi8(_mm512_movepi8_mask(at), low, high));
+  }
+#endif
+#pragma clang loop vectorize(disable)
+  for (; i < count; ++i) output[i] = table[input[i]];
+}
+
+/// Up to kBlended values that were looked up in four tables.
+constexpr int64_t kBlended = 256;
+template <class T>
+IRUKA_INLINE void blend(const T (&levels)[4][kBlended], const float* across, float down, T* output, int64_t count) {
+  const float up = 1.0F - down, most = sizeof(T) == 1 ? 255.0F : 65535.0F;
+#pragma clang loop vectorize(assume_safety)
+  for (int64_t i = 0; i < count; ++i) {
+    const float right = across[i], left = 1.0F - right;
+    const float above = static_cast<float>(levels[0][i]) * left + static_cast<float>(levels[1][i]) * right;
+    const float below = static_cast<float>(levels[2][i]) * left + static_cast<float>(levels[3][i]) * right;
+    output[i] = static_cast<T>(parts::nearest_up_to(above * up + below * down, most));
+  }
+}
+void blend_tables(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
+                  void* output, int64_t count) {
+  for (int64_t first = 0; first < count; first += kBlended) {
+    const int64_t part = count - first < kBlended ? count - first : kBlended;
+    if (is_wide) {
+      uint16_t levels[4][kBlended];
+      for (int k = 0; k < 4; ++k)
+        for (int64_t i = 0; i < part; ++i)
+          levels[k][i] = static_cast<const uint16_t*>(tables[k])[static_cast<const uint16_t*>(input)[first + i]];
+      blend(levels, across + first, down, static_cast<uint16_t*>(output) + first, part);
+    } else {
+      uint8_t levels[4][kBlended];
+      for (int k = 0; k < 4; ++k)
+        lookup_bytes(static_cast<const uint8_t*>(input) + first, static_cast<const uint8_t*>(tables[k]), levels[k],
+                     part);
+      blend(levels, across + first, down, static_cast<uint8_t*>(output) + first, part);
+    }
+  }
+}
+
+void lookup(const void* input, bool is_wide, const float* __restrict table, float* __restrict output, int64_t count) {
+  const auto* const bytes = static_cast<const uint8_t*>(input);
+  const auto* const words = static_cast<const uint16_t*>(input);
+  if (is_wide) {
+    for (int64_t i = 0; i < count; ++i) output[i] = table[words[i]];
+  } else {
+    for (int64_t i = 0; i < count; ++i) output[i] = table[bytes[i]];
+  }
+}
+
+}  // namespace
+
+// NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
+const ColorLoops color_loops{convert_bytes, convert_floats, affine,       matrix, matrix_bytes,
+                             gamma,         lookup_bytes,   blend_tables, lookup};
+// NOLINTEND(misc-definitions-in-headers)
+
+}  // namespace iruka::cpu_backend::IRUKA_COLOR_TARGET

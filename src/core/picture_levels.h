@@ -1,0 +1,43 @@
+// The service that counts the levels of pictures, and maps them by tables, by compiled loops. A GPU has none, it does
+// both by kernels (image/kernels/equalize.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/service.h"
+
+namespace iruka {
+
+/// A rectangle of one channel, uint8 or uint16, whose values are added to 256 or 65536 counts.
+struct LevelCount {
+  const void* source = nullptr;
+  int64_t rows = 0, columns = 0;
+  int64_t row_bytes = 0, column_bytes = 0;
+  bool is_wide = false;  ///< uint16
+  int64_t* counts = nullptr;
+};
+
+/// One channel, uint8 or uint16, whose values go through the tables of the four nearest tiles, between which is linear
+/// interpolation.
+struct LevelMap {
+  const void* source = nullptr;
+  void* result = nullptr;
+  int64_t rows = 0, columns = 0;
+  int64_t row_bytes = 0, column_bytes = 0, result_row = 0, result_column = 0;
+  bool is_wide = false;
+  const void* tables = nullptr;  ///< (tile_rows, tile_columns, levels) of the picture's dtype
+  int64_t tile_height = 1, tile_width = 1, tile_rows = 1, tile_columns = 1;
+};
+
+class PictureLevels {
+ public:
+  static constinit const Implementations<PictureLevels> implementations;
+  virtual ~PictureLevels() = default;
+
+  /// All rectangles on all threads. Their counts do not overlap.
+  virtual void count(std::span<const LevelCount> rectangles) = 0;
+  virtual void map(const LevelMap& channel) = 0;
+};
+
+}  // namespace iruka
