@@ -60,7 +60,7 @@ def refused(call, error, words):
         (lambda: nn.LeakyReLU("a"), TypeError, "nn.LeakyReLU: negative_slope must be a number, not 'a'"),
         (lambda: nn.Softmax(1.5), TypeError, "nn.Softmax: dim must be an integer, not 1.5"),
         (lambda: nn.Sequential({1: nn.ReLU()}), TypeError, "the name of a module must be a str, not 1"),
-        (lambda: nn.Sequential(nn.ReLU())["0"], TypeError, "an index must be an integer, not '0'"),
+        (lambda: nn.Sequential(nn.ReLU())["0"], TypeError, "an index must be an int or a slice, not '0'"),
         (lambda: nn.LSTM(3, 4, proj_size=2), ValueError, "proj_size must be 0, but is 2"),
         (lambda: nn.RNN(3, 4, 1, "sine"), ValueError, "nonlinearity must be 'tanh' or 'relu', not 'sine'"),
         (lambda: nn.MultiheadAttention(4, 2, kdim=3), ValueError, "kdim and vdim must be embed_dim, 4"),
@@ -215,9 +215,9 @@ def test_a_module_with_its_own_forward_is_printed_as_a_table():
         "Net",
         "  name    layer                                             output    parameters",
         "  first   Linear(in_features=2, out_features=3, bias=True)  (..., 3)           9",
-        "  rest.0  ReLU()                                            (..., 3)           0",
+        "  rest.0  ReLU()                                                               0",
         "  rest.1  Linear(in_features=3, out_features=1, bias=True)  (..., 1)           4",
-        "          by the forward() of Net, float32 on cpu                             13",
+        f"          {f'by the forward() of Net, float32 on {nn.Linear(1, 1).weight.device.name}':<67} 13",
     ]
     refused(lambda: Net().report(ROWS), TypeError, "nn.Module.report: Net has a forward() of its own")
 

@@ -247,3 +247,24 @@ def test_hint_of_modules_in_a_plain_list():
     assert made.state_dict() == {}
     hint = failed(made, {"inner.layers.0.weight": 1})
     assert hint == "'inner.layers' is a plain list, whose modules are not found: use nn.ModuleList."
+
+
+def test_appending_to_a_part_replaces_nothing():
+    a, b, c, d = nn.Tanh(), nn.ReLU(), nn.SiLU(), nn.GELU()
+    part = nn.Sequential(a, b, c)[1:].append(d)
+    assert list(part) == [b, c, d]
+    named = nn.Sequential({"1": a}).append(b).append(c)
+    assert list(named) == [a, b, c]
+
+
+def test_a_state_dict_that_cannot_be_converted_changes_nothing():
+    network = nn.Sequential(nn.Linear(2, 2))
+    before = iruka.asnumpy(network[0].weight)
+    with pytest.raises(ValueError):
+        network.load_state_dict({"0.weight": np.zeros((2, 2)), "0.bias": np.array(["a", "b"])})
+    np.testing.assert_array_equal(iruka.asnumpy(network[0].weight), before)
+
+
+def test_identity_checks_the_shape_of_out():
+    with pytest.raises(ValueError, match=r"out has shape \(5, 3\), but the result \(3,\)"):
+        nn.Identity().map(iruka.ones(3), out=iruka.empty((5, 3)))

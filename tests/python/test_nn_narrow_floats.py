@@ -154,5 +154,7 @@ def test_a_chain_that_changes_the_dtype_behind_a_bias(dtype):
     want = exact(nodes, operands)
     bound = half_unit(want, dtype) * 1.001 + 1e-5
     if ON_GPU:  # its library rounds before the bias is added
-        bound += half_unit(exact(nodes, {name: np.abs(each.astype(np.float64)) for name, each in operands.items()}), dtype)
+        bound += half_unit(
+            exact(nodes, {name: np.abs(each.astype(np.float64)) for name, each in operands.items()}), dtype
+        )
     assert (np.abs(got - want) <= bound).all()

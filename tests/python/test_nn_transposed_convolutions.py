@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from onnx import helper
 
 import iruka
 from iruka import nn
@@ -88,3 +89,27 @@ def test_sums_of_the_kernels_places(case, has_bias, dtype):
         made = iruka.asnumpy(layer(iruka.asarray(given).to_device("cpu")))
         assert made.dtype == dtype and made.shape == want.shape
         np.testing.assert_allclose(made, want, rtol=0, atol=tolerance * np.abs(want).max(initial=1))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "float16"])
+def test_other_dtypes(dtype):
+    """Those that the compiled loops lack; the sums are small integers."""
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(0, 3, shape).astype(dtype) for shape in ((1, 8, 4, 4), (8, 8, 5, 5)))
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    values = [helper.make_tensor_value_info(name, element, None) for name in "xy"]
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2])
+    weights = helper.make_tensor("w", element, w.shape, w.tobytes(), raw=True)
+    graph = helper.make_graph([node], "g", values[:1], values[1:], [weights])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    got = np.asarray(nn.load(proto.SerializeToString(), device="cpu")(x))
+    want = np.zeros((1, 8, 11, 11))
+    for row in range(4):
+        for column in range(4):
+            want[..., 2 * row : 2 * row + 5, 2 * column : 2 * column + 5] += np.einsum(
+                "nc,coij->noij", x[..., row, column].astype("f8"), w.astype("f8")
+            )
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.testing.assert_array_equal(
+            got, want.astype("i8").astype(dtype) if dtype != "float16" else want.astype(dtype)
+        )

@@ -164,6 +164,8 @@ class Network:
         if all(leaf.role == "identity" for leaf in part.leaves):
             if out is None:
                 return x
+            if out.shape != x.shape:
+                raise ShapeError(f"nn.Module.map: out has shape {out.shape}, but the result {x.shape}")
             out[...] = x
             return out
         dtype = "float64" if x.dtype.name == "float64" else "float32"
