@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pictures import pillow as pillow, smooth as smooth
+from picture_samples import pillow as pillow, smooth as smooth
 
 tifffile = pytest.importorskip("tifffile")
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 import iruka
 from iruka import image
-from pictures import pillow, smooth
+from picture_samples import pillow, smooth
 
 
 def photograph(height, width, **options):

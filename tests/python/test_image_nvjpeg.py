@@ -10,7 +10,7 @@ from PIL import Image
 import iruka
 from fake_driver import TOOLKIT, needs_fake_driver, run
 from iruka import image
-from pictures import pillow, smooth
+from picture_samples import pillow, smooth
 
 FAKE = TOOLKIT / "lib64" / "libnvjpeg.so.13"
 needs_fake_nvjpeg = pytest.mark.skipif(not FAKE.exists(), reason="the decoder in software was not built")
@@ -19,7 +19,7 @@ needs_gpu = pytest.mark.skipif(not iruka.cuda.is_available(), reason="needs a GP
 FILES = """
 import sys
 sys.path.insert(0, "tests/python")
-from pictures import pillow, smooth
+from picture_samples import pillow, smooth
 from iruka import image
 picture = smooth(45, 61)
 rgb, half = pillow(picture, "JPEG", subsampling=0), pillow(picture, "JPEG", subsampling=2)

@@ -108,7 +108,7 @@ std::optional<Array> convolved_phase(const Phase& phase, const Window& window, c
   const std::optional<Array> seen = seen_by(phase, own, x);
   if (!seen) return {};
   const Array factors = weights.dtype() == Dtype::float32 ? weights_of<uint32_t>(phase, window, weights, groups)
-                                                : weights_of<uint64_t>(phase, window, weights, groups);
+                                                          : weights_of<uint64_t>(phase, window, weights, groups);
   return convolved_by_library(own, false, *seen, factors, groups, {.bias = bias});
 }
 
