@@ -74,11 +74,11 @@ template <int kLevels> IRUKA_INLINE long long clipped_count(long long count, lon
 }
 
 /// The two tiles between whose centres a place lies, and the share of the second.
-struct TilePair {
+struct NeighbourTiles {
   int first, second;
   float share;
 };
-IRUKA_INLINE TilePair tiles_at(int place, float per_tile, int tiles) {
+IRUKA_INLINE NeighbourTiles tiles_at(int place, float per_tile, int tiles) {
   const float at = float(place) * per_tile - 0.5f, whole = floorf(at);
   const int first = int(whole), second = first + 1;
   return {first > 0 ? first : 0, second < tiles ? second : tiles - 1, at - whole};
@@ -88,8 +88,8 @@ IRUKA_INLINE TilePair tiles_at(int place, float per_tile, int tiles) {
 template <bool kHasPlanes, int kLevels, class Index, class Table>
 IRUKA_INLINE float interpolated_level(const Tiling<Index>& job, const Table& table, Index i, int value) {
   const PixelPlace<Index> at = place_of<kHasPlanes>(job, i);
-  const TilePair down = tiles_at(int(at.y), 1.0f / float(job.tile_height), int(job.rows));
-  const TilePair across = tiles_at(int(at.x), 1.0f / float(job.tile_width), int(job.columns));
+  const NeighbourTiles down = tiles_at(int(at.y), 1.0f / float(job.tile_height), int(job.rows));
+  const NeighbourTiles across = tiles_at(int(at.x), 1.0f / float(job.tile_width), int(job.columns));
   const auto level = [&](int row, int column) {
     return float(table[((at.channel * job.rows + row) * job.columns + column) * kLevels + value]);
   };
