@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/kernels/border.h"
 #include "core/patch_sweep.h"
 #include "core/service.h"
 #include "iruka/dtype.h"
@@ -14,14 +15,9 @@ namespace iruka {
 using image::PatchBorder;
 
 /// The place inside of `size` elements that place `at` sees; -1 for the constant 0.
-constexpr int64_t border_place(PatchBorder border, int64_t at, int64_t size) {
-  if (at >= 0 && at < size) return at;
-  if (border == PatchBorder::constant) return -1;
-  if (border == PatchBorder::edge || size == 1) return at < 0 ? 0 : size - 1;
-  const bool is_symmetric = border == PatchBorder::symmetric;
-  const int64_t period = border == PatchBorder::wrap ? size : 2 * (is_symmetric ? size : size - 1);
-  const int64_t place = (at % period + period) % period;
-  return place < size ? place : period - place - (is_symmetric ? 1 : 0);
+inline int64_t border_place(PatchBorder border, int64_t at, int64_t size) {
+  constexpr BorderRule kRules[] = {kEdgeBorder, kReflectBorder, kConstantBorder, kWrapBorder, kSymmetricBorder};
+  return place_within(kRules[static_cast<size_t>(border)], at, size);
 }
 
 /// Two pictures with their channels last, dense. A patch of `patch` x `patch` pixels begins patch / 2 pixels above and

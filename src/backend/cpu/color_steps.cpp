@@ -12,15 +12,6 @@ namespace {
 
 constexpr size_t kVector = 16;
 
-Sample sample_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::uint8: return Sample::uint8;
-    case Dtype::uint16: return Sample::uint16;
-    case Dtype::float16: return Sample::float16;
-    default: return Sample::float32;
-  }
-}
-
 float number_of(const std::vector<float>& numbers, int64_t channel) {
   return numbers[numbers.size() == 1 ? 0 : static_cast<size_t>(channel)];
 }

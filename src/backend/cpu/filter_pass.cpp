@@ -19,16 +19,6 @@ namespace {
 constexpr int64_t kVector = 64;  ///< elements of the longest vectors
 constexpr int kDirect = 8;       ///< rows of which the least value is found without van Herk's blocks
 
-Sample sample_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::uint8: return Sample::uint8;
-    case Dtype::uint16: return Sample::uint16;
-    case Dtype::float16: return Sample::float16;
-    default: return Sample::float32;
-  }
-}
-int64_t bytes_of(Sample sample) { return sample == Sample::uint8 ? 1 : sample == Sample::float32 ? 4 : 2; }
-
 /// How sums of `area` bytes are divided by integers, so that quotients are rounded: for odd numbers, which have no
 /// ties.
 BoxDivision division_by(int64_t area, float scale) {

@@ -17,16 +17,6 @@ constexpr int64_t kVector = 16;  ///< elements of a period of constants
 /// the next row, however the picture is turned.
 constexpr int64_t kWarpRows = 32, kWarpColumns = 1024;
 
-Sample sample_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::uint8: return Sample::uint8;
-    case Dtype::uint16: return Sample::uint16;
-    case Dtype::float16: return Sample::float16;
-    default: return Sample::float32;
-  }
-}
-int64_t bytes_of(Sample sample) { return sample == Sample::uint8 ? 1 : sample == Sample::float32 ? 4 : 2; }
-
 int64_t with_room(int64_t bytes) { return (bytes + kRowRoom + 63) & ~int64_t{63}; }
 
 }  // namespace

@@ -12,6 +12,16 @@ namespace iruka::cpu_backend {
 /// The loops of the widest vectors that the processor has and IRUKA_CPU_LEVEL allows.
 const ResampleLoops& resample_loops();
 
+inline Sample sample_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::uint8: return Sample::uint8;
+    case Dtype::uint16: return Sample::uint16;
+    case Dtype::float16: return Sample::float16;
+    default: return Sample::float32;
+  }
+}
+inline int64_t bytes_of(Sample sample) { return sample == Sample::uint8 ? 1 : sample == Sample::float32 ? 4 : 2; }
+
 /// What loops do with the columns.
 enum class ColumnUse : uint8_t { fixed, real, select };
 
