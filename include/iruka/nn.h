@@ -146,9 +146,9 @@ struct MapOptions {
 };
 
 /// Fully connected layers with activations between them. Up to 16 layers of at most 256 numbers are one kernel, in
-/// which a point's values never leave registers and the first-level cache; a larger network runs layer by layer, and so
-/// does one on a GPU whose values do not fit its registers.
-/// Copying one copies no weights; calls are thread-safe.
+/// which a point's values never leave registers and the first-level cache; on a CPU so are layers of up to 512 numbers
+/// that lead from or to at most 32 each. A larger network runs by compiled loops on a CPU, or layer by layer, and so
+/// does one on a GPU whose values do not fit its registers. Copying one copies no weights; calls are thread-safe.
 class IRUKA_API Perceptron {
  public:
   static constexpr int64_t kWidest = 256;
@@ -174,13 +174,13 @@ class IRUKA_API Perceptron {
   /// The same with the features, and the results, along any axis of any layout. Parts of the points run one after the
   /// other where `progress` asks for it, or where the values between layers would take much memory.
   Array map(const Array& x, int64_t axis = -1, const MapOptions& options = {}) const;
-  /// How the float32 kernel for points like these runs. Raises ValueError where the network is not one kernel.
+  /// How the float32 kernel for points like these runs. Raises ValueError where the network has no kernel.
   KernelReport report(const Array& x, int64_t axis = -1) const;
   /// The generated text of that kernel.
   std::string source(const Array& x, int64_t axis = -1) const;
 
   /// The network as a function for kernels, with the weights of now. Raises ValueError for a name that is no
-  /// identifier, or where the network is not one kernel.
+  /// identifier, or where the network has more than kDeepest layers or kWidest numbers.
   DeviceFunction as_function(const std::string& name) const;
 
   struct State;

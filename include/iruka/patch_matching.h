@@ -7,13 +7,9 @@
 #include <utility>
 
 #include "iruka/array.h"
+#include "iruka/border.h"
 
 namespace iruka::image {
-
-/// What a patch sees outside of its picture, by the names of numpy.pad; a constant is 0.
-enum class PatchBorder : uint8_t { edge, reflect, constant, wrap, symmetric };
-/// Raises ValueError for a name that is no border.
-IRUKA_API PatchBorder parse_patch_border(const std::string& name);
 
 /// `exact` compares each patch with every other one. `patchmatch` finds near ones: of bytes without a window by trees
 /// and propagation (He and Sun, "Computing Nearest-Neighbor Fields via Propagation-Assisted KD-Trees", CVPR 2012), of
@@ -31,9 +27,9 @@ struct PatchOptions {
   Array mask{};   ///< bool (height, width) of b: the pixels that may be neighbours; all without one
   /// The largest distances between a pixel and its neighbour, in rows and columns.
   std::optional<std::pair<int64_t, int64_t>> window{};
-  PatchBorder border = PatchBorder::edge;
-  uint64_t seed = 0;       ///< of patchmatch: the same field for a seed on every device
-  int64_t iterations = 5;  ///< of patchmatch
+  Border border = Border::edge;  ///< what a patch sees outside of its picture; a constant is 0
+  uint64_t seed = 0;             ///< of patchmatch: the same field for a seed on every device
+  int64_t iterations = 5;        ///< of patchmatch
   /// Called on the calling thread with the pixels of a that are done, and all of them. What it raises ends the call.
   std::function<void(int64_t, int64_t)> progress{};
 };
@@ -60,6 +56,6 @@ IRUKA_API NearestPatches nnf(const Array& a, const Array& b, const PatchOptions&
 /// A picture of the field's size rebuilt from b: the patches that `field`, int32 (height, width, 2), names are laid
 /// over one another and averaged in float64; integers are rounded to the nearest, halves to even. Has b's dtype. Pixels
 /// without neighbours lay nothing, and a place that no patch covers is 0. Raises IndexError for a field that leaves b.
-IRUKA_API Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder border = PatchBorder::edge);
+IRUKA_API Array reconstruct(const Array& field, const Array& b, int64_t patch, Border border = Border::edge);
 
 }  // namespace iruka::image

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/border.h"
 #include "iruka/picture_color.h"
 
 namespace iruka::image {
@@ -30,9 +31,6 @@ enum class Filter : uint8_t { nearest, linear, triangular, area, cubic, lanczos3
 /// by
 ///   their overlap with the window, and enlarges as INTER_AREA does; no antialiasing by default.
 enum class Convention : uint8_t { pillow, opencv };
-
-/// What lies beyond the ends of a picture, by NumPy's names.
-enum class Border : uint8_t { constant, edge, reflect, symmetric, wrap };
 
 /// stretch: the given size; not_larger and not_smaller: the largest size of the picture's proportions that lies within,
 /// or the smallest that covers, the given one.

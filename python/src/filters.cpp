@@ -122,11 +122,7 @@ nb::object filtered(const PictureFilter& filter, nb::handle picture, nb::handle 
     std::vector<Array> pictures;
     for (nb::handle each : picture) pictures.push_back(array_like(each));
     const std::vector<Array> outs = outputs_of(out, pictures.size());
-    std::vector<Array> results = without_gil([&] { return image::filtered(pictures, filter, layout, outs); });
-    if (!out.is_none()) return nb::borrow(out);
-    nb::list made;
-    for (Array& result : results) made.append(to_python(std::move(result)));
-    return made;
+    return results_of(without_gil([&] { return image::filtered(pictures, filter, layout, outs); }), out);
   }
   const Array source = array_like(picture);
   if (source.ndim() != 4) {
@@ -139,14 +135,14 @@ nb::object filtered(const PictureFilter& filter, nb::handle picture, nb::handle 
   if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(source.shape()) + " has no pictures");
   std::vector<Array> outs = outputs_of(out, pictures.size());
   Array made;
-  without_gil([&] {
+  std::vector<Array> results = without_gil([&] {
     if (outs.empty()) {
       made = Array::empty(source.shape(), image::filtered_dtype(filter, source.dtype()), source.device());
       outs = pictures_of(made);
     }
     return image::filtered(pictures, filter, layout, outs);
   });
-  return out.is_none() ? to_python(std::move(made)) : nb::borrow(out);
+  return out.is_none() ? to_python(std::move(made)) : results_of(std::move(results), out);
 }
 
 }  // namespace

@@ -134,11 +134,7 @@ nb::object apply_to_list(const std::vector<image::Chain>& chains, nb::handle lis
   std::vector<Array> pictures;
   for (nb::handle each : list) pictures.push_back(array_like(each));
   const std::vector<Array> outs = outputs_of(out, pictures.size());
-  std::vector<Array> results = without_gil([&] { return image::apply_chains(chains, pictures, outs); });
-  if (!out.is_none()) return nb::borrow(out);
-  nb::list made;
-  for (Array& result : results) made.append(to_python(std::move(result)));
-  return made;
+  return results_of(without_gil([&] { return image::apply_chains(chains, pictures, outs); }), out);
 }
 
 /// A batch in one array, whose results are in one array.
@@ -147,7 +143,7 @@ nb::object apply_to_batch(const std::vector<image::Chain>& chains, const Array& 
   if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(batch.shape()) + " has no pictures");
   std::vector<Array> outs = outputs_of(out, pictures.size());
   Array made;
-  without_gil([&] {
+  std::vector<Array> results = without_gil([&] {
     if (outs.empty()) {
       const auto [shape, dtype] = chains.front().result(pictures.front().shape(), pictures.front().dtype());
       Dims all{batch.shape(0)};
@@ -157,7 +153,7 @@ nb::object apply_to_batch(const std::vector<image::Chain>& chains, const Array& 
     }
     return image::apply_chains(chains, pictures, outs);
   });
-  return out.is_none() ? to_python(std::move(made)) : nb::borrow(out);
+  return out.is_none() ? to_python(std::move(made)) : results_of(std::move(results), out);
 }
 
 nb::object apply_chain(const image::Chain& chain, nb::handle picture, nb::handle out) {

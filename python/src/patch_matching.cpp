@@ -4,6 +4,7 @@
 
 #include "convert.h"
 #include "interop.h"
+#include "picture_arguments.h"
 
 namespace iruka::python {
 namespace {
@@ -27,7 +28,7 @@ image::PatchOptions patch_options(const nb::tuple& given, Device& device) {
       throw ValueError("nnf: window must be a number or (rows, columns), not " + to_string(window));
     options.window = {window[0], window[window.size() - 1]};
   }
-  options.border = image::parse_patch_border(to_text(given[5], "nnf: border"));
+  options.border = to_border(given[5], "nnf: border");
   const int64_t seed = to_int64(given[6], "nnf: seed");
   if (seed < 0) throw ValueError("nnf: seed must not be negative, but is " + std::to_string(seed));
   options.seed = static_cast<uint64_t>(seed);
@@ -60,7 +61,7 @@ nb::object reconstruct(nb::handle field, nb::handle b, nb::handle patch, nb::han
   const Array places = given_picture(field, "reconstruct: field", device),
               picture = given_picture(b, "reconstruct: b", device);
   const int64_t size = to_int64(patch, "reconstruct: patch");
-  const image::PatchBorder chosen = image::parse_patch_border(to_text(border, "reconstruct: border"));
+  const image::Border chosen = to_border(border, "reconstruct: border");
   return to_python(without_gil([&] { return image::reconstruct(places, picture, size, chosen); }));
 }
 

@@ -1,6 +1,7 @@
 // Pictures, their layouts and borders as Python's functions take them.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -32,9 +33,9 @@ T chosen(nb::handle object, const char* what, Names<T> names) {
 inline image::Layout to_layout(nb::handle object) {
   return chosen<image::Layout>(object, "layout", {{"HWC", image::Layout::hwc}, {"CHW", image::Layout::chw}});
 }
-inline image::Border to_border(nb::handle object) {
+inline image::Border to_border(nb::handle object, const char* what = "mode") {
   using image::Border;
-  return chosen<Border>(object, "mode",
+  return chosen<Border>(object, what,
                         {{"constant", Border::constant},
                          {"edge", Border::edge},
                          {"reflect", Border::reflect},
@@ -80,6 +81,21 @@ inline std::vector<Array> outputs_of(nb::handle out, size_t count) {
     throw ShapeError("out must have " + std::to_string(count) + " pictures along its first axis, not shape " +
                      to_string(batch.shape()));
   return pictures_of(batch);
+}
+/// The results of many pictures as a list, or `out` where it has a place for each; a None of its is replaced.
+inline nb::object results_of(std::vector<Array>&& results, nb::handle out) {
+  std::vector<nb::object> given;
+  if (!out.is_none() && is_list(out)) {
+    for (nb::handle each : out) given.push_back(nb::borrow(each));
+  }
+  if (!out.is_none() && std::ranges::none_of(given, &nb::object::is_none)) return nb::borrow(out);
+  given.resize(results.size());
+  nb::list made;
+  for (size_t k = 0; k < results.size(); ++k) {
+    const bool is_given = given[k].is_valid() && !given[k].is_none();
+    made.append(is_given ? std::move(given[k]) : to_python(std::move(results[k])));
+  }
+  return made;
 }
 
 }  // namespace iruka::python

@@ -12,13 +12,7 @@
 
 namespace iruka {
 
-using image::PatchBorder;
-
-/// The place inside of `size` elements that place `at` sees; -1 for the constant 0.
-inline int64_t border_place(PatchBorder border, int64_t at, int64_t size) {
-  constexpr BorderRule kRules[] = {kEdgeBorder, kReflectBorder, kConstantBorder, kWrapBorder, kSymmetricBorder};
-  return place_within(kRules[static_cast<size_t>(border)], at, size);
-}
+using image::Border;
 
 /// Two pictures with their channels last, dense. A patch of `patch` x `patch` pixels begins patch / 2 pixels above and
 /// to the left of its pixel.
@@ -31,7 +25,7 @@ struct PatchMatching {
   Dtype dtype = Dtype::uint8;  ///< an integer's, float32 or float64
   int64_t channels = 1, patch = 1;
   Picture a, b;
-  PatchBorder border = PatchBorder::edge;
+  Border border = Border::edge;
   int64_t kept = 1;                    ///< candidates of a pixel that are wanted
   const bool* mask = nullptr;          ///< the pixels of b that may be candidates; null: all
   int64_t window_y = 0, window_x = 0;  ///< the largest displacements

@@ -10,6 +10,7 @@
 #include "core/color_conversion.h"
 #include "core/service.h"
 #include "iruka/array.h"
+#include "iruka/border.h"
 
 namespace iruka {
 
@@ -59,7 +60,7 @@ constexpr ColorRange color_range(Dtype dtype) {
 /// How a picture is sampled at places between its pixels.
 struct Warping {
   enum class Filter : uint8_t { nearest, linear, cubic };
-  enum class Border : uint8_t { constant, edge, reflect, symmetric, wrap };
+  using Border = image::Border;
   Filter filter = Filter::linear;
   Border border = Border::constant;
   /// The place of an output (y, x) is (rows[y] + x * column), its first two numbers divided by the third one of a

@@ -298,6 +298,7 @@ Array histogram(const Array& picture, std::optional<int64_t> bins, std::optional
   const HistogramOptions options{.range = std::pair{Scalar(ends.first), Scalar(ends.second)}};
   if (shape.is_flat) return iruka::histogram(picture, *bins, options).counts;
   std::vector<Array> made;
+  made.reserve(static_cast<size_t>(shape.channels));
   const Array planes = layout == Layout::chw ? picture : picture.transpose({2, 0, 1});
   for (int64_t c = 0; c < shape.channels; ++c) made.push_back(iruka::histogram(planes.at(c), *bins, options).counts);
   return stack(made);

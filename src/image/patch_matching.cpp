@@ -23,7 +23,6 @@ namespace iruka::image {
 namespace {
 
 constexpr int64_t kMostNeighbours = 8, kMostIterations = 1000;
-constexpr std::array kBorders{"edge", "reflect", "constant", "wrap", "symmetric"};
 constexpr std::array kMethods{"exact", "patchmatch"};
 
 template <class Names>
@@ -103,8 +102,7 @@ void check_span(const Array& a, const Array& b, const PatchOptions& options) {
   };
   long double low = std::min(as_wide(min(a).item()), as_wide(min(b).item())),
               high = std::max(as_wide(max(a).item()), as_wide(max(b).item()));
-  if (options.border == PatchBorder::constant && options.patch > 1)
-    low = std::min(low, 0.0L), high = std::max(high, 0.0L);
+  if (options.border == Border::constant && options.patch > 1) low = std::min(low, 0.0L), high = std::max(high, 0.0L);
   const int64_t numbers = options.patch * options.patch * channels_of(a);
   if ((high - low) * (high - low) * static_cast<long double>(numbers) < 0x1p61L) return;
   const auto text = [](long double value) { return std::to_string(value).substr(0, std::to_string(value).find('.')); };
@@ -162,9 +160,6 @@ std::optional<NearestPatches> match_by_trees(const Array& a, const Array& b, con
 
 }  // namespace
 
-PatchBorder parse_patch_border(const std::string& name) {
-  return static_cast<PatchBorder>(index_of(kBorders, name, "border"));
-}
 PatchMethod parse_patch_method(const std::string& name) {
   return static_cast<PatchMethod>(index_of(kMethods, name, "method"));
 }
@@ -191,7 +186,7 @@ NearestPatches nnf(const Array& a, const Array& b, const PatchOptions& options) 
   return with_job(first, second, mask, options, [&](const PatchMatching& job) { loops->match(job); });
 }
 
-Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder border) {
+Array reconstruct(const Array& field, const Array& b, int64_t patch, Border border) {
   check_picture("reconstruct", "b", b);
   check_range("reconstruct: patch", patch, 1, kMostPatch);
   if (!field.valid() || field.ndim() != 3 || field.shape(2) != 2)
@@ -211,7 +206,7 @@ Array reconstruct(const Array& field, const Array& b, int64_t patch, PatchBorder
                        ", but b is of shape " + to_string(b.shape()));
   }
   const bool is_float = is_inexact(b.dtype());
-  static constinit ops::PermanentCache<std::pair<PatchBorder, bool>, ElementwiseKernel> kernels;
+  static constinit ops::PermanentCache<std::pair<Border, bool>, ElementwiseKernel> kernels;
   const ElementwiseKernel& kernel = kernels.get({border, is_float}, [&] {
     const std::string mean = "mean_of_patches<" + std::to_string(static_cast<int>(border)) +
                              ">(Rebuilding{height, width, b_height, b_width, channels, patch}, &field[0], &b[0], i)";

@@ -65,8 +65,8 @@ const ElementwiseKernel& kernel_of(const SearchKind& kind) {
 }
 
 Array with_border(const Array& picture, const PatchOptions& options) {
-  static constexpr PadMode kModes[] = {PadMode::edge, PadMode::reflect, PadMode::constant, PadMode::wrap,
-                                       PadMode::symmetric};
+  static constexpr PadMode kModes[] = {PadMode::constant, PadMode::edge, PadMode::reflect, PadMode::symmetric,
+                                       PadMode::wrap};
   if (options.patch == 1) return picture;
   const Margins<int64_t> margins{options.patch / 2, options.patch - 1 - options.patch / 2};
   std::vector<Margins<int64_t>> widths{margins, margins};
@@ -236,7 +236,7 @@ NearestPatches search_all_patches(const Array& a, const Array& b, const Array& m
   return Search(a, b, mask, options).of_all();
 }
 
-Array bordered(const Array& picture, int64_t patch, PatchBorder border) {
+Array bordered(const Array& picture, int64_t patch, Border border) {
   PatchOptions options;
   options.patch = patch;
   options.border = border;

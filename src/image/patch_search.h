@@ -11,6 +11,6 @@ NearestPatches search_patches(const Array& a, const Array& b, const Array& mask,
 NearestPatches search_all_patches(const Array& a, const Array& b, const Array& mask, const PatchOptions& options);
 
 /// The picture with the margins that patches see, dense.
-Array bordered(const Array& picture, int64_t patch, PatchBorder border);
+Array bordered(const Array& picture, int64_t patch, Border border);
 
 }  // namespace iruka::image

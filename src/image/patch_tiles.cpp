@@ -59,7 +59,7 @@ ElementwiseKernel made_kernel(const Kind& kind, const char* inputs, const char* 
 }
 
 Words words_of(const Array& picture, const Kind& kind, const PatchOptions& options, bool is_signed) {
-  static constinit ops::PermanentCache<std::pair<int64_t, PatchBorder>, ElementwiseKernel> kernels;
+  static constinit ops::PermanentCache<std::pair<int64_t, Border>, ElementwiseKernel> kernels;
   const ElementwiseKernel& kernel = kernels.get({kind.channels, options.border}, [&] {
     return made_kernel({1, kind.channels, false},
                        "raw const T picture, int32 height, int32 width, int32 channels, int32 before, int32 rows, "

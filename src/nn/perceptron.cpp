@@ -32,8 +32,8 @@ struct FasterNetwork {
 struct Perceptron::State {
   Plan plan;
   std::vector<DenseLayer> layers;          ///< the arrays of a network that is one kernel are not read again
-  bool is_one_kernel = false;              ///< on every device, and a function of kernels
-  bool has_kernel = false;                 ///< by which points run
+  bool is_function = false;                ///< of kernels, on every device
+  bool has_kernel = false;                 ///< by which points run where no faster network does
   Array weights;                           ///< packed, of a network that is one kernel
   std::vector<ElementwiseKernel> kernels;  ///< for packed and strided points, x's layout first
   mutable CallCache<Precision, FasterNetwork> faster;  ///< of a network that is one kernel
@@ -99,7 +99,7 @@ FasterNetwork make_faster_network(const Perceptron::State& state, Precision prec
 }
 
 FasterNetwork faster_network(const Perceptron::State& state, Precision precision) {
-  if (!state.is_one_kernel || state.plan.device->target().is_host) return {};
+  if (!state.is_function || state.plan.device->target().is_host) return {};
   return state.faster.get(precision, [&] { return make_faster_network(state, precision); });
 }
 
@@ -141,9 +141,9 @@ PointFunction point_function(const Perceptron::State& state, Precision precision
           .out_features = plan.out_features,
           .dtype = plan.dtype,
           .device = plan.device,
-          .points_at_once = layered               ? layered->rows_at_once()
-                            : state.is_one_kernel ? INT64_MAX
-                                                  : kPointsOfLoops,
+          .points_at_once = layered            ? layered->rows_at_once()
+                            : state.has_kernel ? INT64_MAX
+                                               : kPointsOfLoops,
           .run = [&state, faster, layered](const Array& x, const Array& y) {
             if (layered)
               run_layers(*layered, state.plan, x, y);
@@ -168,10 +168,9 @@ bool is_kernel_on_host(const Perceptron::State& state) {
          });
 }
 
-std::string why_layered(const Perceptron::State& state) {
-  return "a network is one kernel up to " + std::to_string(Perceptron::kDeepest) + " layers of " +
-         std::to_string(Perceptron::kWidest) + " numbers, but this one has " + std::to_string(state.layers.size()) +
-         " layers of up to " + std::to_string(state.plan.widest);
+/// "17 layers of up to 300"
+std::string size_of(const Perceptron::State& state) {
+  return std::to_string(state.layers.size()) + " layers of up to " + std::to_string(state.plan.widest);
 }
 
 }  // namespace
@@ -180,8 +179,8 @@ Perceptron::Perceptron(std::vector<DenseLayer> layers, const ActivationInput& in
   auto state = std::make_shared<State>();
   state->plan = plan_layers(layers, input);
   state->layers = std::move(layers);
-  state->is_one_kernel = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
-  state->has_kernel = state->is_one_kernel || is_kernel_on_host(*state);
+  state->is_function = state->plan.widest <= kWidest && state->layers.size() <= kDeepest;
+  state->has_kernel = state->is_function || is_kernel_on_host(*state);
   if (LoopPerceptron::fits(state->layers, state->plan))
     state->loops = std::make_shared<const LoopPerceptron>(state->layers, state->plan);
   if (state->has_kernel) {
@@ -200,7 +199,7 @@ int64_t Perceptron::out_features() const { return state_->plan.out_features; }
 Dtype Perceptron::dtype() const { return state_->plan.dtype; }
 Device& Perceptron::device() const { return *state_->plan.device; }
 bool Perceptron::is_one_kernel() const {
-  return state_->is_one_kernel && !faster_network(*state_, Precision::float32).layered;
+  return state_->has_kernel && !faster_network(*state_, Precision::float32).layered;
 }
 bool Perceptron::uses_tensor_cores(Precision precision) const {
   if (precision != Precision::tf32 || !TensorPerceptron::has_tensor_cores(state_->plan)) return false;
@@ -219,7 +218,9 @@ namespace {
 template <class Ask>
 auto ask_kernel(const char* function, const Perceptron::State& state, const Array& x, int64_t axis, Ask&& ask) {
   const int at = features_axis(point_function(state, Precision::float32), x, axis);
-  if (!state.is_one_kernel) throw ValueError(std::string("nn.Perceptron.") + function + ": " + why_layered(state));
+  if (!state.has_kernel)
+    throw ValueError(std::string("nn.Perceptron.") + function + ": this network has no kernel, as it has " +
+                     size_of(state) + " numbers");
   const Array y = ops::with_axis_at(empty_result(state.plan, x, at), at, x.ndim() - 1),
               points = ops::with_axis_at(x, at, x.ndim() - 1);
   const auto ask_for = [&](const Array& from, const Array& to) {
@@ -249,7 +250,9 @@ DeviceFunction Perceptron::as_function(const std::string& name) const {
   const State& state = *state_;
   if (!jit::is_identifier(name))
     throw ValueError("nn.Perceptron.as_function: '" + name + "' is no name of a C++ function");
-  if (!state.is_one_kernel) throw ValueError("nn.Perceptron.as_function: " + why_layered(state));
+  if (!state.is_function)
+    throw ValueError("nn.Perceptron.as_function: kernels call networks of up to " + std::to_string(kDeepest) +
+                     " layers of " + std::to_string(kWidest) + " numbers, but this one has " + size_of(state));
   const bool is_by_value = state.plan.is_by_value();
   const WeightsPlace place = is_by_value ? WeightsPlace::by_value : WeightsPlace::memory;
   const std::string type = info(state.plan.dtype).c_type, dtype = iruka::name(state.plan.dtype),

@@ -121,6 +121,14 @@ int nvjpegJpegStateCreate(void*, void** state) {
   *state = new State;
   return kSuccess;
 }
+int nvjpegJpegStateDestroy(void* state) {
+  delete static_cast<State*>(state);
+  return kSuccess;
+}
+int nvjpegJpegStreamDestroy(void* bitstream) {
+  delete static_cast<Bitstream*>(bitstream);
+  return kSuccess;
+}
 int nvjpegJpegStreamCreate(void*, void** bitstream) {
   *bitstream = new Bitstream;
   return kSuccess;

@@ -150,7 +150,7 @@ TEST(PatchMatching, FloatsAreRoundedAlikeByKernelsAndLoops) {
 
 /// The tiles of tensor cores, whose products are loops here, beside the CPU's loops.
 template <class T>
-void compare_tiles(const Case& c, unsigned seed, image::PatchBorder border) {
+void compare_tiles(const Case& c, unsigned seed, image::Border border) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", patch " + std::to_string(c.patch));
   std::mt19937 random(seed);
   std::vector<T> values(static_cast<size_t>((c.height * c.width + c.b_height * c.b_width) * c.channels));
@@ -191,7 +191,7 @@ TEST(PatchMatching, TilesOfTensorCoresEqualLoops) {
   };
   unsigned seed = 1;
   for (const Case& c : kTiles) {
-    const auto border = static_cast<image::PatchBorder>(seed % 5);
+    const auto border = static_cast<image::Border>(seed % 5);
     compare_tiles<uint8_t>(c, seed++, border);
     compare_tiles<int8_t>(c, seed++, border);
   }

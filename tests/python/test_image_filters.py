@@ -1,5 +1,6 @@
 """Filters of pictures against OpenCV, SciPy and sums in float64."""
 
+import functools
 import os
 import pathlib
 import subprocess
@@ -467,3 +468,15 @@ def test_errors():
         with pytest.raises(error, match=message):
             call()
     assert image.box_filter([], 3) == []
+
+
+def test_a_list_of_outputs_may_lack_some():
+    picture = np.arange(6 * 5 * 3, dtype=np.uint8).reshape(6, 5, 3)
+    wanted, turned = iruka.asnumpy(image.box_filter(picture, 3)), image.Chain([image.Flip(False, True)])
+    for pictures in ([picture, picture], np.stack([picture, picture])):
+        for call, right in ((functools.partial(image.box_filter, size=3), wanted), (turned, picture[::-1])):
+            out = np.zeros_like(picture)
+            made = call(pictures, out=[None, out])
+            assert made[1] is out
+            np.testing.assert_array_equal(out, right)
+            np.testing.assert_array_equal(iruka.asnumpy(made[0]), right)

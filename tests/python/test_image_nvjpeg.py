@@ -137,6 +137,26 @@ with stream:
 
 @needs_fake_driver
 @needs_fake_nvjpeg
+@pytest.mark.parametrize("kind", ["engine", "kernels"])
+def test_a_stream_that_is_held_holds_no_other(kind):
+    run_fake(
+        """
+held, free = iruka.cuda.Stream(non_blocking=True), iruka.cuda.Stream(non_blocking=True)
+hold(held)
+with held: late = [image.imdecode(half, device="cuda") for _ in range(2)]
+with free:
+    for _ in range(30): same(image.imdecode(rgb, device="cuda"), rgb)
+assert not held.done
+let_go(held)
+with held:
+    for made in late: same(made, half)
+""",
+        FAKE_NVJPEG=kind,
+    )
+
+
+@needs_fake_driver
+@needs_fake_nvjpeg
 def test_threads_have_states_of_their_own():
     run_fake("""
 def work(results, number):

@@ -300,7 +300,7 @@ def test_an_interrupt_ends_the_search(dtype):
         (
             {"border": "mirror"},
             ValueError,
-            "border must be 'edge', 'reflect', 'constant', 'wrap' or 'symmetric', not 'mirror'",
+            "border must be one of 'constant', 'edge', 'reflect', 'symmetric', 'wrap', not 'mirror'",
         ),
         ({"method": "fast"}, ValueError, "method must be 'exact' or 'patchmatch', not 'fast'"),
         ({"seed": -1}, ValueError, "nnf: seed must not be negative"),

@@ -30,6 +30,27 @@ class Blocks(nn.Module):
         return self.heads[head](x * self.scale + self.shift)
 
 
+def test_a_buffer_that_is_not_persistent_is_in_no_state_dict():
+    made = nn.Module()
+    made.register_buffer("kept", [1.0])
+    made.register_buffer("derived", [2.0], persistent=False)
+    made.inner = nn.Module()
+    made.inner.register_buffer("derived", [3.0], persistent=False)
+    assert list(made.state_dict()) == ["kept"]
+    assert [name for name, _ in made.named_buffers()] == ["kept", "derived", "inner.derived"]
+    assert made.load_state_dict({"kept": [5.0]}) == ([], [])
+    assert [host(array).tolist() for array in made.buffers()] == [[5.0], [2.0], [3.0]]
+    assert made.load_state_dict({"kept": [6.0], "derived": [7.0]}, strict=False) == ([], ["derived"])
+    assert host(made.derived).tolist() == [2.0]
+    assert list(pickle.loads(pickle.dumps(made)).state_dict()) == ["kept"]
+    made.double()
+    assert made.derived.dtype == iruka.float64
+    made.derived = [8.0]
+    assert "derived" not in made.state_dict() and host(made.derived).tolist() == [8.0]
+    made.register_buffer("derived", [9.0])
+    assert list(made.state_dict()) == ["kept", "derived"]
+
+
 def formula(module, x, head="a"):
     for layer in module.layers:
         x = x @ host(layer.weight).T + host(layer.bias)

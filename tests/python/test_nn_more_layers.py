@@ -59,7 +59,7 @@ def test_halves_that_do_not_fit_are_refused(rng):
         nn.GLU()(rng.normal(size=(2, 3)))
     with pytest.raises(ValueError, match="GLU: dim 3 is out of range for an input of 2 axes"):
         nn.GLU(3)(np.ones((2, 4)))
-    with pytest.raises(TypeError, match="GLU: dim must be an int, not 1.5"):
+    with pytest.raises(TypeError, match="GLU: dim must be an integer, not 1.5"):
         nn.GLU(1.5)
 
 
@@ -98,7 +98,7 @@ def test_padding(how, axes, dtype, rng):
             check(got, np.pad(x, [(0, 0)] * len(lead) + pairs, **MODES[how]), 0 if dtype == "float64" else 1e-7)
     with pytest.raises(ValueError, match=f"{how}Pad{axes}d: padding must be an int or {2 * axes} of them"):
         made((1, 2, 3), *value)
-    with pytest.raises(TypeError, match="padding must be integers, not 1.5"):
+    with pytest.raises(TypeError, match="padding must be an integer, not 1.5"):
         made(1.5, *value)
     with pytest.raises(ValueError, match=f"{how}Pad{axes}d: expected {axes + 2} axes, or {axes + 1} without a batch"):
         made(1, *value)(np.ones(3))
@@ -124,7 +124,7 @@ def test_unflatten(dim, size, shape, rng):
 def test_unflatten_refuses():
     with pytest.raises(ValueError, match="one of which may be -1, not"):
         nn.Unflatten(1, (-1, -1))
-    with pytest.raises(TypeError, match="unflattened_size must be integers"):
+    with pytest.raises(TypeError, match="unflattened_size must be an integer or some of them"):
         nn.Unflatten(1, "ab")
     with pytest.raises(ValueError, match="dim 3 is out of range for an input of 2 axes"):
         nn.Unflatten(3, (1, 2))(np.ones((2, 2)))
@@ -139,7 +139,7 @@ def test_blocks_of_pixels(rng):
     check(nn.Sequential(nn.PixelUnshuffle(2), nn.PixelShuffle(2))(x), x, 0)
     with pytest.raises(ValueError):
         nn.PixelUnshuffle(5)(x)
-    with pytest.raises(ValueError, match="downscale_factor must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="downscale_factor must be at least 1, but is 0"):
         nn.PixelUnshuffle(0)
     y = rng.normal(size=(2, 6, 3))
     check(nn.ChannelShuffle(2)(y), y.reshape(2, 2, 3, 3).transpose(0, 2, 1, 3).reshape(y.shape), 0)

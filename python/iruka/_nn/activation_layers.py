@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import abc
+
 import numpy
 
-from ..errors import TypeError, ValueError
+from ..errors import ValueError
+from .arguments import integer, number
 from .graph_layers import GraphLayer
-from .graphs import GraphBuilder
+from .graphs import GraphBuilder, softmax_axis
 from .layers import LeakyReLU
 
 
@@ -21,8 +24,9 @@ class _Activation(GraphLayer):
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={getattr(self, name)}" for name in self.names)
 
+    @abc.abstractmethod
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
-        raise NotImplementedError
+        """Adds nodes behind the value x, which has so many axes."""
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         return self._operators(graph, x, rank), rank
@@ -49,7 +53,7 @@ class CELU(_Activation):
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
-        self.alpha = float(alpha)
+        self.alpha = number(alpha, "nn.CELU: alpha")
         if not self.alpha > 0:
             raise ValueError(f"nn.CELU: alpha must be positive, but is {alpha}")
 
@@ -66,7 +70,8 @@ class Threshold(_Activation):
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
-        self.threshold, self.value = float(threshold), float(value)
+        self.threshold = number(threshold, "nn.Threshold: threshold")
+        self.value = number(value, "nn.Threshold: value")
 
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
         is_low = graph.node("LessOrEqual", x, _number(graph, self.threshold, x))
@@ -80,7 +85,7 @@ class Hardshrink(_Activation):
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
-        self.lambd = float(lambd)
+        self.lambd = number(lambd, "nn.Hardshrink: lambd")
 
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
         is_small = graph.node("LessOrEqual", graph.node("Abs", x), _number(graph, self.lambd, x))
@@ -94,9 +99,7 @@ class Softshrink(_Activation):
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
-        self.lambd = float(lambd)
-        if self.lambd < 0:
-            raise ValueError(f"nn.Softshrink: lambd must not be negative, but is {lambd}")
+        self.lambd = number(lambd, "nn.Softshrink: lambd", 0)
 
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
         lambd = _number(graph, self.lambd, x)
@@ -107,17 +110,12 @@ class RReLU(LeakyReLU):
     """x where it is positive, else x times the mean of lower and upper: only training draws slopes."""
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
-        super().__init__((float(lower) + float(upper)) / 2)
-        self.lower, self.upper = float(lower), float(upper)
+        lower, upper = number(lower, "nn.RReLU: lower"), number(upper, "nn.RReLU: upper")
+        super().__init__((lower + upper) / 2)
+        self.lower, self.upper = lower, upper
 
     def extra_repr(self) -> str:
         return f"lower={self.lower}, upper={self.upper}"
-
-
-def _dim(kind: str, dim) -> int:
-    if not isinstance(dim, (int, numpy.integer)) or isinstance(dim, bool):
-        raise TypeError(f"nn.{kind}: dim must be an int, not {dim!r}")
-    return int(dim)
 
 
 class Softmin(_Activation):
@@ -127,13 +125,10 @@ class Softmin(_Activation):
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
-        self.dim = None if dim is None else _dim("Softmin", dim)
+        self.dim = None if dim is None else integer(dim, "nn.Softmin: dim")
 
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
-        dim = (0 if rank in (0, 1, 3) else 1) if self.dim is None else self.dim
-        if not -rank <= dim < rank:
-            raise ValueError(f"nn.Softmin: dim {dim} is out of range for an input of {rank} axes")
-        return graph.node("Softmax", graph.node("Neg", x), axis=dim)
+        return graph.node("Softmax", graph.node("Neg", x), axis=softmax_axis(self, rank))
 
 
 class Softmax2d(_Activation):
@@ -152,7 +147,7 @@ class GLU(_Activation):
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
-        self.dim = _dim("GLU", dim)
+        self.dim = integer(dim, "nn.GLU: dim")
 
     def _operators(self, graph: GraphBuilder, x: str, rank: int) -> str:
         dim = self.dim + rank if self.dim < 0 else self.dim

@@ -13,8 +13,10 @@ FLOATS = ("float32", "float64")
 
 
 def integer(value, what: str, least: int | None = None) -> int:
-    """An integer of Python or NumPy, which is at least `least`."""
+    """An integer of Python or NumPy, which is at least `least`; bools are none."""
     try:
+        if isinstance(value, (bool, numpy.bool_)):
+            raise builtins.TypeError
         made = operator.index(value)
     except builtins.TypeError:
         raise TypeError(f"{what} must be an integer, not {value!r}") from None
@@ -23,13 +25,19 @@ def integer(value, what: str, least: int | None = None) -> int:
     return made
 
 
-def integers(value, count: int, what: str, least: int | None = None) -> tuple[int, ...]:
-    """An integer for all axes, or one for each of `count` axes."""
-    if numpy.ndim(value) == 0:
-        return (integer(value, what, least),) * count
-    if len(value) != count:
+def integers(value, count: int | None, what: str, least: int | None = None) -> tuple[int, ...]:
+    """An integer for all axes, or one for each of `count` axes; without a count, one or more of them."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{what} must be an integer or some of them, not {value!r}")
+    try:
+        given = tuple(value)
+    except builtins.TypeError:  # a single one
+        return (integer(value, what, least),) * (count or 1)
+    if count is None and not given:
+        raise ValueError(f"{what} must be an int or some of them, not {value!r}")
+    if count is not None and len(given) != count:
         raise ValueError(f"{what} must be an int or {count} of them, not {value!r}")
-    return tuple(integer(each, what, least) for each in value)
+    return tuple(integer(each, what, least) for each in given)
 
 
 def number(value, what: str, least: float | None = None) -> float:

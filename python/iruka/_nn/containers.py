@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import itertools
 import operator
@@ -60,8 +61,9 @@ class ListOfModules(Module):
             return self._part({name: self._children[name] for name in names[key]})
         return self._children[names[self._place(key, len(names))]]
 
+    @abc.abstractmethod
     def _part(self, children: dict[str, Module]) -> ListOfModules:
-        raise NotImplementedError
+        """A list like this one of those modules."""
 
     def __setitem__(self, key: int, module: Module) -> None:
         """Replaces the module at a place."""

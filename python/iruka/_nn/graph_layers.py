@@ -587,7 +587,7 @@ class Upsample(GraphLayer):
         if align_corners is not None and mode.startswith("nearest"):
             raise ValueError(f"nn.Upsample: align_corners is for linear and cubic modes, not for {mode!r}")
         if size is not None:
-            size = integers(size, numpy.size(size), "nn.Upsample: size", 1)
+            size = integers(size, None, "nn.Upsample: size", 1)
             self.size = size if len(size) > 1 else size[0]
         for factor in numpy.ravel(scale_factor) if scale_factor is not None else ():
             if not 0 < number(factor, "nn.Upsample: scale_factor") < math.inf:
@@ -672,7 +672,7 @@ class Embedding(GraphLayer):
         return graph.node("Gather", graph.array(self._parameters["weight"]), x, axis=0), rank + 1
 
     def problem(self, x: ndarray) -> str:
-        if x.dtype.kind not in "iub" or x.size == 0:
+        if x.dtype.kind not in "iu" or x.size == 0:
             return ""
         range_of = f"{int(x.min())} to {int(x.max())}"
         return f"expected indices from 0 to {self.num_embeddings - 1}, but they are from {range_of}"

@@ -230,7 +230,8 @@ class Dropout(Module):
 class Sequential(ListOfModules):
     """Modules one after the other: Sequential(Linear(8, 32), ReLU(), Linear(32, 4)), or a mapping from name to module.
 
-    Up to 16 layers of at most 256 numbers run as one kernel, in which a point's numbers never go to memory.
+    Linear layers with activations, up to 16 of at most 256 numbers, run as one kernel, in which a point's numbers never
+    go to memory. docs/networks.md says how larger networks and those with other layers run.
     """
 
     role = "sequence"

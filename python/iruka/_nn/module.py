@@ -67,6 +67,7 @@ class Module:
 
     _precision = "float32"  # of products on a GPU
     _buffers: tuple[str, ...] = ()  # names of those parameters that training does not change
+    _transient: tuple[str, ...] = ()  # names of those buffers that state_dict() leaves out
     training = False  #: networks are always evaluated
 
     def __init__(self) -> None:
@@ -131,14 +132,19 @@ class Module:
     register_module = add_module
 
     def register_buffer(self, name: str, tensor, persistent: bool = True) -> None:
-        """Adds an array that state_dict() has but parameters() has not, as a BatchNorm's running mean."""
+        """Adds an array that parameters() lacks, as a BatchNorm's running mean. state_dict() has a persistent one."""
         setattr(self, name, parameters.Buffer(tensor, persistent))
 
-    def _named_arrays(self, of_buffers: bool | None) -> Iterator[tuple[str, ndarray]]:
+    def _named_places(self) -> Iterator[tuple[str, Module, str]]:
+        """Each parameter's and buffer's full name, the module that has it, and its name there."""
         for prefix, module in self.named_modules():
-            for name, array in module._parameters.items():
-                if of_buffers is None or of_buffers == (name in module._buffers):
-                    yield f"{prefix}.{name}" if prefix else name, array
+            for name in module._parameters:
+                yield f"{prefix}.{name}" if prefix else name, module, name
+
+    def _named_arrays(self, of_buffers: bool) -> Iterator[tuple[str, ndarray]]:
+        for key, module, name in self._named_places():
+            if of_buffers == (name in module._buffers):
+                yield key, module._parameters[name]
 
     def named_parameters(self) -> Iterator[tuple[str, ndarray]]:
         """The name of each parameter, as in state_dict(), and its array, which cannot be written to."""
@@ -164,8 +170,10 @@ class Module:
         return self
 
     def state_dict(self) -> dict[str, ndarray]:
-        """Every parameter and buffer by its name: '0.weight'. The arrays cannot be written to."""
-        return dict(self._named_arrays(None))
+        """Every parameter and persistent buffer by its name: '0.weight'. The arrays cannot be written to."""
+        return {
+            key: module._parameters[name] for key, module, name in self._named_places() if name not in module._transient
+        }
 
     def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> Keys:
         """Copies parameters from a mapping of names to arrays of NumPy, Iruka or torch, such as nn.load() gives.
@@ -197,10 +205,9 @@ class Module:
             problems += [hint] * bool(hint)
             raise RuntimeError("\n\t".join([where + ":", *(problem + "." for problem in problems)]))
         made = [
-            (module, name, as_parameter(state_dict[key], array.dtype, array.device))
-            for prefix, module in self.named_modules()
-            for name, array in module._parameters.items()
-            if (key := f"{prefix}.{name}" if prefix else name) in state_dict
+            (module, name, as_parameter(state_dict[key], own[key].dtype, own[key].device))
+            for key, module, name in self._named_places()
+            if key in own and key in state_dict
         ]
         for module, name, array in made:
             module._set(name, array)
@@ -321,6 +328,8 @@ class Module:
                     self._set(name, value.data)
                     is_buffer = isinstance(value, parameters.Buffer)
                     self._buffers = tuple({*self._buffers} - {name}) + (name,) * is_buffer
+                    is_transient = is_buffer and not value.persistent
+                    self._transient = tuple({*self._transient} - {name}) + (name,) * is_transient
                 return
         object.__setattr__(self, name, value)
 

@@ -65,9 +65,9 @@ class GraphInput(NamedTuple):
             return x
         kind = x.dtype.kind
         if kind not in self.kinds:
-            wanted = "integers" if self.kinds == "iub" else "real numbers"
+            wanted = "integers" if self.kinds == "iu" else "real numbers"
             raise TypeError(f"{self.name}: expected {wanted}, not {x.dtype.name}")
-        if self.kinds == "iub":
+        if self.kinds == "iu":
             return x
         dtype = self.dtype or (x.dtype if kind in "fV" else numpy.dtype("float32"))
         return x if x.dtype == dtype else x.astype(dtype)
@@ -248,7 +248,7 @@ class Network:
         for leaf in leaves:
             if leaf.role == "identity" or getattr(leaf, "keeps_dtype", False):
                 continue
-            kinds = "iub" if getattr(leaf, "takes_integers", False) else "iubfV"
+            kinds = "iu" if getattr(leaf, "takes_integers", False) else "iubfV"
             return GraphInput(f"nn.{type(leaf).__name__}", kinds, dtype, device)
         return GraphInput("", "", None, device)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy
 from .. import _core
 from .._core import ndarray
 from .._numpy.conversion import from_dlpack
-from ..errors import TypeError
+from ..errors import TypeError, ValueError
 
 
 def as_parameter(value, dtype, device) -> ndarray:
@@ -40,13 +41,16 @@ class Parameter:
     ['factor']
 
     data: an array of NumPy, Iruka or torch, or numbers. float64 stays float64; all others become float32. The attribute
-    is an iruka.ndarray afterwards, which cannot be written to; another array may be assigned.
+    is an iruka.ndarray afterwards, which cannot be written to; another array may be assigned. requires_grad=True raises
+    NotImplementedError.
     """
 
     kept: tuple[str, ...] = ("float64",)  # dtypes of data that stay what they are
 
     def __init__(self, data, requires_grad: bool = False) -> None:
         kind = f"nn.{type(self).__name__}"
+        if requires_grad:
+            raise NotImplementedError(f"{kind}: requires_grad must be False, since there are no gradients here")
         data = data.data if isinstance(data, Parameter) else data
         if data is None or isinstance(data, (str, bytes)):
             raise TypeError(f"{kind}: expected an array or numbers, not {data!r}")
@@ -54,7 +58,11 @@ class Parameter:
         if given.startswith("complex"):
             raise TypeError(f"{kind}: parameters are real numbers, not {given}")
         device = data.device if isinstance(data, ndarray) else _core.default_device()
-        self.data: ndarray = as_parameter(data, given if given in self.kept else "float32", device)
+        try:
+            self.data: ndarray = as_parameter(data, given if given in self.kept else "float32", device)
+        except (builtins.TypeError, builtins.ValueError) as error:
+            kind_of_error = TypeError if isinstance(error, builtins.TypeError) else ValueError
+            raise kind_of_error(f"{kind}: expected an array or numbers, not {data!r:.80}: {error}") from None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,8 +81,8 @@ class Parameter:
 class Buffer(Parameter):
     """An array that becomes a buffer of the module to whose attribute it is assigned: training would not change it.
 
-    state_dict() has it, parameters() has not. Arrays of bools and integers stay what they are, others are as those of a
-    Parameter.
+    parameters() lacks it; state_dict() has it where it is persistent. Arrays of bools and integers stay what
+    they are, others are as those of a Parameter.
 
     >>> module = iruka.nn.Module()
     >>> module.places = iruka.nn.Buffer(numpy.arange(3))
@@ -86,6 +94,7 @@ class Buffer(Parameter):
 
     def __init__(self, data, persistent: bool = True) -> None:
         super().__init__(data)
+        self.persistent = bool(persistent)
 
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.", "network.", "net.")  # DataParallel, torch.compile, Lightning...

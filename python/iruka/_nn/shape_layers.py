@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy
 
-from ..errors import TypeError, ValueError
+from ..errors import ValueError
+from .arguments import integer, integers, number
 from .graph_layers import GraphLayer, Upsample
 from .graphs import GraphBuilder
 from .layers import Dropout
@@ -30,16 +31,6 @@ class FeatureAlphaDropout(Dropout):
     """x: only training drops channels."""
 
 
-def _integers(values, what: str) -> tuple[int, ...]:
-    numbers = (values,) if isinstance(values, (int, numpy.integer)) else values
-    if isinstance(numbers, str) or not numpy.iterable(numbers):
-        raise TypeError(f"{what} must be integers, not {values!r}")
-    numbers = tuple(numbers)
-    if not all(isinstance(each, (int, numpy.integer)) and not isinstance(each, bool) for each in numbers):
-        raise TypeError(f"{what} must be integers, not {values!r}")
-    return tuple(int(each) for each in numbers)
-
-
 class Unflatten(GraphLayer):
     """torch.nn.Unflatten: the axis `dim` becomes axes of the given extents, one of which may be -1."""
 
@@ -47,9 +38,9 @@ class Unflatten(GraphLayer):
 
     def __init__(self, dim: int, unflattened_size) -> None:
         super().__init__()
-        (self.dim,) = _integers(dim, "nn.Unflatten: dim")
-        self.unflattened_size = _integers(unflattened_size, "nn.Unflatten: unflattened_size")
-        if not self.unflattened_size or self.unflattened_size.count(-1) > 1 or min(self.unflattened_size) < -1:
+        self.dim = integer(dim, "nn.Unflatten: dim")
+        self.unflattened_size = integers(unflattened_size, None, "nn.Unflatten: unflattened_size")
+        if self.unflattened_size.count(-1) > 1 or min(self.unflattened_size) < -1:
             raise ValueError(
                 f"nn.Unflatten: unflattened_size must be extents, one of which may be -1, not {unflattened_size!r}"
             )
@@ -75,13 +66,7 @@ class _Padding(GraphLayer):
 
     def __init__(self, padding) -> None:
         super().__init__()
-        sides = _integers(padding, f"nn.{type(self).__name__}: padding")
-        sides = sides * (2 * self.axes) if len(sides) == 1 and not numpy.iterable(padding) else sides
-        if len(sides) != 2 * self.axes:
-            raise ValueError(
-                f"nn.{type(self).__name__}: padding must be an int or {2 * self.axes} of them, not {padding!r}"
-            )
-        self.padding = sides
+        self.padding = integers(padding, 2 * self.axes, f"nn.{type(self).__name__}: padding")
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         allowed = (self.axes + 1, self.axes + 2)
@@ -107,7 +92,7 @@ class ConstantPad1d(_Padding):
 
     def __init__(self, padding, value: float) -> None:
         super().__init__(padding)
-        self.value = float(value)
+        self.value = number(value, f"nn.{type(self).__name__}: value")
 
     def extra_repr(self) -> str:
         return f"padding={self.padding}, value={self.value}"
@@ -219,9 +204,7 @@ class PixelUnshuffle(GraphLayer):
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
-        (self.downscale_factor,) = _integers(downscale_factor, "nn.PixelUnshuffle: downscale_factor")
-        if self.downscale_factor < 1:
-            raise ValueError(f"nn.PixelUnshuffle: downscale_factor must be at least 1, not {downscale_factor}")
+        self.downscale_factor = integer(downscale_factor, "nn.PixelUnshuffle: downscale_factor", 1)
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         self._check_rank(rank)
@@ -244,9 +227,7 @@ class ChannelShuffle(GraphLayer):
 
     def __init__(self, groups: int) -> None:
         super().__init__()
-        (self.groups,) = _integers(groups, "nn.ChannelShuffle: groups")
-        if self.groups < 1:
-            raise ValueError(f"nn.ChannelShuffle: groups must be at least 1, not {groups}")
+        self.groups = integer(groups, "nn.ChannelShuffle: groups", 1)
 
     def emit(self, graph: GraphBuilder, x: str, rank: int) -> tuple[str, int]:
         if rank < 3:

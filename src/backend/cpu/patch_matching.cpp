@@ -45,7 +45,7 @@ struct Span {
 template <class T>
 Span span_of(const PatchMatching& job) {
   T least = std::numeric_limits<T>::max(), most = std::numeric_limits<T>::lowest();
-  if (job.border == PatchBorder::constant && job.patch > 1) least = most = 0;
+  if (job.border == Border::constant && job.patch > 1) least = most = 0;
   for (const auto& picture : {job.a, job.b}) {
     const auto* const values = static_cast<const T*>(picture.data);
     const auto [low, high] = std::minmax_element(values, values + picture.pixels() * job.channels);
@@ -90,10 +90,10 @@ template <class Use>
 void each_pixel(const PatchMatching& job, const PatchMatching::Picture& picture, const Layout& layout, Use&& use) {
   std::vector<int64_t> columns(static_cast<size_t>(layout.columns));
   for (int64_t x = 0; x < layout.columns; ++x)
-    columns[static_cast<size_t>(x)] = border_place(job.border, x - job.patch / 2, picture.width);
+    columns[static_cast<size_t>(x)] = place_within(static_cast<int>(job.border), x - job.patch / 2, picture.width);
   parallel_for(layout.rows, std::max<int64_t>(1, (1 << 14) / layout.columns), [&](int64_t begin, int64_t end) {
     for (int64_t y = begin; y < end && !should_stop(); ++y) {
-      const int64_t row = border_place(job.border, y - job.patch / 2, picture.height);
+      const int64_t row = place_within(static_cast<int>(job.border), y - job.patch / 2, picture.height);
       for (int64_t x = 0; x < layout.columns; ++x) {
         const int64_t column = columns[static_cast<size_t>(x)];
         use(y, x, row < 0 || column < 0 ? -1 : row * picture.width + column);

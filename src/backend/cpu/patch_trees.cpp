@@ -48,7 +48,7 @@ BorderedPicture with_border(const PatchMatching& job, const PatchMatching::Pictu
   const auto* const from = static_cast<const uint8_t*>(picture.data);
   parallel_for(rows, std::max<int64_t>(1, (1 << 16) / (columns * c)), [&](int64_t begin, int64_t end) {
     for (int64_t y = begin; y < end; ++y) {
-      const int64_t row = border_place(job.border, y - job.patch / 2, picture.height);
+      const int64_t row = place_within(static_cast<int>(job.border), y - job.patch / 2, picture.height);
       uint8_t* const to = made.data.data() + y * columns * c;
       const auto copy = [&](int64_t x, int64_t column, int64_t count) {
         if (row < 0 || column < 0) return;
@@ -60,7 +60,7 @@ BorderedPicture with_border(const PatchMatching& job, const PatchMatching::Pictu
       copy(before, 0, picture.width);
       for (int64_t x = 0; x < columns; ++x) {
         if (x == before) x += picture.width;
-        if (x < columns) copy(x, border_place(job.border, x - before, picture.width), 1);
+        if (x < columns) copy(x, place_within(static_cast<int>(job.border), x - before, picture.width), 1);
       }
     }
   });

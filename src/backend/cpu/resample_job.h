@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/kernels/border.h"
+
 namespace iruka::cpu_backend {
 
 inline constexpr int kRowsAtOnce = 4;
@@ -69,9 +71,8 @@ struct Finish {
 /// Pixels of a picture at places of its plane.
 struct WarpRow {
   enum class Filter : uint8_t { nearest, linear, cubic };
-  enum class Border : uint8_t { constant, edge, reflect, symmetric, wrap };
   Filter filter = Filter::linear;
-  Border border = Border::constant;
+  BorderRule border = kConstantBorder;
   Sample sample = Sample::uint8;
   const char* source = nullptr;
   const char* source_end = nullptr;

@@ -295,7 +295,7 @@ void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t 
   const int64_t pixel = job_.channels * stage_bytes_;
   for (int64_t plane = 0; plane < job_.planes; ++plane) {
     loops_.warp({.filter = static_cast<WarpRow::Filter>(warp.filter),
-                 .border = static_cast<WarpRow::Border>(warp.border),
+                 .border = static_cast<BorderRule>(warp.border),
                  .sample = source_,
                  .source = source_row(plane, 0),
                  .source_end = static_cast<const char*>(job_.source_end),

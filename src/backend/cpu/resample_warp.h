@@ -25,8 +25,8 @@ void warp_places(const WarpPlaces& places, int64_t pixels, float* y, float* x) {
   }
 }
 
-IRUKA_RESAMPLE_INLINE int32_t place_at(int64_t place, int64_t extent, WarpRow::Border border) {
-  return static_cast<int32_t>(place_within(static_cast<int>(border), place, extent));
+IRUKA_RESAMPLE_INLINE int32_t place_at(int64_t place, int64_t extent, BorderRule border) {
+  return static_cast<int32_t>(place_within(border, place, extent));
 }
 
 IRUKA_RESAMPLE_INLINE float half_value(uint16_t bits) {
@@ -141,7 +141,7 @@ class InnerRange {
     made.end_x_ = static_cast<float>(job.width) - behind;
     // Loads at the end of the last row in memory may reach too far.
     (job.row_bytes < 0 ? made.low_y_ : made.end_y_) += job.row_bytes < 0 ? 1.0F : -1.0F;
-    made.is_constant_ = job.border == WarpRow::Border::constant;
+    made.is_constant_ = job.border == kConstantBorder;
     made.height_ = static_cast<float>(job.height) + 2;
     made.width_ = static_cast<float>(job.width) + 2;
     return made;
@@ -199,7 +199,7 @@ IRUKA_RESAMPLE_INLINE void find_inside(const WarpRow& job, const int32_t* y, con
                        : room < INT32_MAX            ? static_cast<int32_t>(room)
                                                      : INT32_MAX;
   const int32_t rows = is_small ? job.height - kTaps : INT32_MIN, columns = job.width - kTaps;
-  int32_t all = 1, none = job.border == WarpRow::Border::constant;
+  int32_t all = 1, none = job.border == kConstantBorder;
   for (int64_t i = 0; i < count; ++i) {
     const auto offset = static_cast<int32_t>(static_cast<uint32_t>(y[i]) * static_cast<uint32_t>(line) +
                                              static_cast<uint32_t>(x[i]) * static_cast<uint32_t>(pixel));
@@ -496,7 +496,7 @@ void warp_between(const WarpRow& job) {
     for (; i < count; ++i) {
       if (kChannels > 0 && inside.is_inside[i])
         inner_pixel(i, to + i * channels);
-      else if (job.border == WarpRow::Border::constant && inside.is_outside[i])
+      else if (job.border == kConstantBorder && inside.is_outside[i])
         copy_pixel<kChannels>(job.outside, job.channels, to + i * channels);
       else
         edge_pixel<kSample, kTaps>(job, y, x, i, to + i * channels);
@@ -569,7 +569,7 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
       for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kBytes);
     }
     for (; i < count; ++i) {
-      if (kBytes > 0 && (inside.is_inside[i] || (job.border == WarpRow::Border::constant && inside.is_outside[i]))) {
+      if (kBytes > 0 && (inside.is_inside[i] || (job.border == kConstantBorder && inside.is_outside[i]))) {
         const char* const from =
             inside.is_inside[i] ? job.source + inside.offset[i] : static_cast<const char*>(job.outside);
         __builtin_memcpy(to + i * kBytes, from, kBytes);

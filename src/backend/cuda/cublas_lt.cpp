@@ -13,7 +13,8 @@ namespace iruka::cuda_backend {
 namespace {
 
 using Handle = void*;
-using Descriptor = void*;
+using Opaque = void*;
+constexpr int kStatusInvalid = 7, kStatusNotSupported = 15;  // cublasStatus_t
 
 /// cublasLtMatmulDescAttributes_t, cublasLtMatmulPreferenceAttributes_t and cublasLtEpilogue_t
 constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8;
@@ -35,19 +36,19 @@ struct Proposal {
 struct CublasLt {
   VendorLibrary library{"cublasLt", 12, 13, {.product = "cuBLAS", .has_parts = true}};
   int (*create)(Handle*);
-  int (*create_operation)(Descriptor*, int compute, int scale);
-  int (*set_operation)(Descriptor, int attribute, const void* value, size_t bytes);
-  int (*create_layout)(Descriptor*, int type, uint64_t rows, uint64_t columns, int64_t leading);
-  int (*create_preference)(Descriptor*);
-  int (*set_preference)(Descriptor, int attribute, const void* value, size_t bytes);
-  int (*destroy_operation)(Descriptor);
-  int (*destroy_layout)(Descriptor);
-  int (*destroy_preference)(Descriptor);
-  int (*propose)(Handle, Descriptor operation, Descriptor a, Descriptor b, Descriptor c, Descriptor d,
-                 Descriptor preference, int most, Proposal* proposals, int* count);
-  int (*multiply)(Handle, Descriptor operation, const void* alpha, const void* a, Descriptor a_layout, const void* b,
-                  Descriptor b_layout, const void* beta, const void* c, Descriptor c_layout, void* d,
-                  Descriptor d_layout, const uint64_t* way, void* workspace, size_t bytes, CUstream stream);
+  int (*create_operation)(Opaque*, int compute, int scale);
+  int (*set_operation)(Opaque, int attribute, const void* value, size_t bytes);
+  int (*create_layout)(Opaque*, int type, uint64_t rows, uint64_t columns, int64_t leading);
+  int (*create_preference)(Opaque*);
+  int (*set_preference)(Opaque, int attribute, const void* value, size_t bytes);
+  int (*destroy_operation)(Opaque);
+  int (*destroy_layout)(Opaque);
+  int (*destroy_preference)(Opaque);
+  int (*propose)(Handle, Opaque operation, Opaque a, Opaque b, Opaque c, Opaque d, Opaque preference, int most,
+                 Proposal* proposals, int* count);
+  int (*multiply)(Handle, Opaque operation, const void* alpha, const void* a, Opaque a_layout, const void* b,
+                  Opaque b_layout, const void* beta, const void* c, Opaque c_layout, void* d, Opaque d_layout,
+                  const uint64_t* way, void* workspace, size_t bytes, CUstream stream);
 
   CublasLt() {
     library.find(create, "cublasLtCreate");
@@ -95,50 +96,46 @@ LayerProducts::Plan LayerProducts::make_plan(const CudaDevice& device, const Key
   const CublasLt& f = cublas_lt();
   constexpr int kSingle = 68, kFastTf32 = 77, kScale = 0;  // cublasComputeType_t, cudaDataType_t
   Plan plan;
-  check_status(f.create_operation(&plan.operation, key.is_tf32 ? kFastTf32 : kSingle, kScale),
-               "cublasLtMatmulDescCreate", device);
+  void* made = nullptr;
+  check_status(f.create_operation(&made, key.is_tf32 ? kFastTf32 : kSingle, kScale), "cublasLtMatmulDescCreate",
+               device);
+  plan.operation = {made, f.destroy_operation};
   const int a = key.a == Transpose::no ? 0 : 1, b = key.b == Transpose::no ? 0 : 1;  // cublasOperation_t
   const uint32_t epilogue = key.has_relu ? kEpilogueReluBias : kEpilogueBias;
   const auto set = [&](int attribute, const void* value, size_t bytes) {
-    check_status(f.set_operation(plan.operation, attribute, value, bytes), "cublasLtMatmulDescSetAttribute", device);
+    check_status(f.set_operation(plan.operation.get(), attribute, value, bytes), "cublasLtMatmulDescSetAttribute",
+                 device);
   };
   set(kTransposeA, &a, sizeof a);
   set(kTransposeB, &b, sizeof b);
   set(kEpilogue, &epilogue, sizeof epilogue);
-  const auto create_layout = [&](Descriptor& layout, Dtype dtype, bool turned, int64_t rows, int64_t columns,
-                                 int64_t leading) {
+  const auto create_layout = [&](Dtype dtype, bool turned, int64_t rows, int64_t columns, int64_t leading) {
     if (turned) std::swap(rows, columns);
-    check_status(f.create_layout(&layout, data_type(dtype), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
-                                 leading),
-                 "cublasLtMatrixLayoutCreate", device);
+    check_status(
+        f.create_layout(&made, data_type(dtype), static_cast<uint64_t>(rows), static_cast<uint64_t>(columns), leading),
+        "cublasLtMatrixLayoutCreate", device);
+    return Descriptor(made, f.destroy_layout);
   };
-  create_layout(plan.a, key.dtype, a, key.m, key.k, key.a_leading);
-  create_layout(plan.b, key.dtype, b, key.k, key.n, key.b_leading);
-  create_layout(plan.c, key.result_dtype, false, key.m, key.n, key.m);
-  Descriptor preference = nullptr;
-  check_status(f.create_preference(&preference), "cublasLtMatmulPreferenceCreate", device);
-  f.set_preference(preference, kMostWorkspace, &kWorkspaceBytes, sizeof kWorkspaceBytes);
+  plan.a = create_layout(key.dtype, a, key.m, key.k, key.a_leading);
+  plan.b = create_layout(key.dtype, b, key.k, key.n, key.b_leading);
+  plan.c = create_layout(key.result_dtype, false, key.m, key.n, key.m);
+  check_status(f.create_preference(&made), "cublasLtMatmulPreferenceCreate", device);
+  const Descriptor preference(made, f.destroy_preference);
+  f.set_preference(preference.get(), kMostWorkspace, &kWorkspaceBytes, sizeof kWorkspaceBytes);
   const auto alignment = static_cast<uint32_t>(key.alignment);
   for (int operand = 0; operand < 4; ++operand)
-    f.set_preference(preference, kAlignmentA + operand, &alignment, sizeof alignment);
+    f.set_preference(preference.get(), kAlignmentA + operand, &alignment, sizeof alignment);
   Proposal proposal{};
   int count = 0;
-  const int status =
-      f.propose(handle_, plan.operation, plan.a, plan.b, plan.c, plan.c, preference, 1, &proposal, &count);
-  f.destroy_preference(preference);
+  const int status = f.propose(handle_, plan.operation.get(), plan.a.get(), plan.b.get(), plan.c.get(), plan.c.get(),
+                               preference.get(), 1, &proposal, &count);
+  // A product that the library does not take is remembered; a lack of memory passes.
+  if (status != kStatusInvalid && status != kStatusNotSupported)
+    check_status(status, "cublasLtMatmulAlgoGetHeuristic", device);
   plan.has_way = status == 0 && count > 0 && proposal.status == 0;
   std::ranges::copy(proposal.way, plan.way);
   plan.workspace = proposal.workspace;
   return plan;
-}
-
-void LayerProducts::forget_plans() {
-  const CublasLt& f = cublas_lt();
-  for (const auto& [key, plan] : plans_) {
-    f.destroy_operation(plan.operation);
-    for (const Descriptor layout : {plan.a, plan.b, plan.c}) f.destroy_layout(layout);
-  }
-  plans_.clear();
 }
 
 bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const void* bias, bool has_relu) {
@@ -151,17 +148,18 @@ bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const v
   const std::lock_guard lock(mutex_);
   if (!handle_) check_status(f.create(&handle_), "cublasLtCreate", device);
   const Key key = key_of(p, bias, has_relu);
-  if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) forget_plans();
+  if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) plans_.clear();
   const auto found = plans_.find(key);
   const Plan& plan = found != plans_.end() ? found->second : plans_.emplace(key, make_plan(device, key)).first->second;
   if (!plan.has_way) return false;
-  check_status(f.set_operation(plan.operation, kBiasPointer, &bias, sizeof bias), "cublasLtMatmulDescSetAttribute",
-               device);
+  check_status(f.set_operation(plan.operation.get(), kBiasPointer, &bias, sizeof bias),
+               "cublasLtMatmulDescSetAttribute", device);
   const Scratch workspace(device, plan.workspace);
   static constexpr float kOne = 1, kZero = 0;
-  check_status(f.multiply(handle_, plan.operation, &kOne, p.a.data, plan.a, p.b.data, plan.b, &kZero, p.c, plan.c, p.c,
-                          plan.c, plan.way, workspace.data(), plan.workspace, device.thread_stream()),
-               "cublasLtMatmul", device);
+  check_status(
+      f.multiply(handle_, plan.operation.get(), &kOne, p.a.data, plan.a.get(), p.b.data, plan.b.get(), &kZero, p.c,
+                 plan.c.get(), p.c, plan.c.get(), plan.way, workspace.data(), plan.workspace, device.thread_stream()),
+      "cublasLtMatmul", device);
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "backend/cuda/cuda_device.h"
@@ -25,9 +26,10 @@ class LayerProducts {
     bool is_tf32, has_relu;
     auto operator<=>(const Key&) const = default;
   };
+  using Descriptor = std::unique_ptr<void, int (*)(void*)>;  ///< with the library's function that destroys it
   /// What the library computes such a product by; without a way where it has none.
   struct Plan {
-    void *operation = nullptr, *a = nullptr, *b = nullptr, *c = nullptr;
+    Descriptor operation{nullptr, nullptr}, a{nullptr, nullptr}, b{nullptr, nullptr}, c{nullptr, nullptr};
     uint64_t way[8] = {};  ///< cublasLtMatmulAlgo_t
     size_t workspace = 0;
     bool has_way = false;
@@ -35,7 +37,6 @@ class LayerProducts {
 
   static Key key_of(const MatrixProduct& product, const void* bias, bool has_relu);
   Plan make_plan(const CudaDevice& device, const Key& key) const;
-  void forget_plans();
 
   std::mutex mutex_;
   void* handle_ = nullptr;

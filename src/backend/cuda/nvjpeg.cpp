@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/vendor_library.h"
 #include "core/once.h"
 #include "core/thread_pool.h"
 #include "iruka/error.h"
+#include "iruka/stream.h"
 
 namespace iruka::cuda_backend {
 namespace {
@@ -37,7 +41,9 @@ struct Nvjpeg {
   VendorLibrary library{"nvjpeg", 12, 13};
   int (*create)(Backend, void* device_allocator, void* host_allocator, unsigned flags, Handle*);
   int (*create_state)(Handle, State*);
+  int (*destroy_state)(State);
   int (*create_bitstream)(Handle, Bitstream*);
+  int (*destroy_bitstream)(Bitstream);
   int (*parse_header)(Handle, const unsigned char* bytes, size_t length, Bitstream);
   int (*is_refused)(Handle, Bitstream, int* is_refused);  ///< by the batch decoder
   int (*decode)(Handle, State, const unsigned char* bytes, size_t length, Format, Destination*, CUstream);
@@ -47,7 +53,9 @@ struct Nvjpeg {
   Nvjpeg() {
     library.find(create, "nvjpegCreateEx");
     library.find(create_state, "nvjpegJpegStateCreate");
+    library.find(destroy_state, "nvjpegJpegStateDestroy");
     library.find(create_bitstream, "nvjpegJpegStreamCreate");
+    library.find(destroy_bitstream, "nvjpegJpegStreamDestroy");
     library.find(parse_header, "nvjpegJpegStreamParseHeader");
     library.find(is_refused, "nvjpegDecodeBatchedSupported");
     library.find(decode, "nvjpegDecode");
@@ -75,97 +83,116 @@ Destination destination_of(const JpegDecoding& picture) {
   return made;
 }
 
-/// What one thread at a time uses, and gives back.
-template <class T>
-class Reserve {
- public:
-  /// What was given back first. Made by `make` where nothing is there, or where fewer than `most` exist.
-  template <class Make>
-  T take(size_t most, Make make) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty() && made_ >= most) {
-        const T taken = free_.front();
-        free_.pop_front();
-        return taken;
-      }
-      ++made_;
-    }
-    return make();
-  }
-  void give_back(const T& used) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(used);
-  }
-
- private:
-  ForkSafeMutex mutex_;
-  std::deque<T> free_;
-  size_t made_ = 0;
-};
+using Owned = std::unique_ptr<void, int (*)(void*)>;  ///< with the library's function that destroys it
 
 /// A decoder's state with a stream of its own. The state is free for other pictures once `done` has passed.
 struct Lane {
-  State state = nullptr;  ///< null where the library made none
-  StreamHandle stream = nullptr;
-  EventHandle done = nullptr;
+  Owned state;
+  Stream stream;
+  Event done;
+  StreamHandle caller;  ///< the stream whose work its last pictures began behind
+};
+
+/// The lanes of a device that no thread uses. A thread takes one, and gives it back while its pictures are decoded.
+class Lanes {
+ public:
+  explicit Lanes(CudaDevice& device) : device_(device) {}
+
+  /// A lane that is done, or a new one. Where `most` have work behind the caller's stream, which bounds how far its
+  /// calls run ahead, the oldest of them. The work of other streams, which may wait for this one, is not waited for.
+  /// None where the library makes no state.
+  std::optional<Lane> take(Handle handle, StreamHandle caller, size_t most) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto is_callers = [&](const Lane& lane) { return lane.caller == caller; };
+      auto found = std::ranges::find_if(free_, [](const Lane& lane) { return lane.done.is_done(); });
+      if (found == free_.end() && static_cast<size_t>(std::ranges::count_if(free_, is_callers)) >= most)
+        found = std::ranges::find_if(free_, is_callers);
+      if (found != free_.end()) {
+        Lane taken = std::move(*found);
+        free_.erase(found);
+        taken.caller = caller;
+        return taken;
+      }
+    }
+    State state = nullptr;
+    if (nvjpeg().create_state(handle, &state) != 0) return {};
+    return Lane{Owned(state, nvjpeg().destroy_state), Stream(device_, {.non_blocking = true}),
+                Event(device_, {.timing = false}), caller};
+  }
+  void give_back(Lane&& used) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(used));
+  }
+
+ private:
+  CudaDevice& device_;
+  ForkSafeMutex mutex_;
+  std::deque<Lane> free_;
 };
 
 /// The work of one call. Lanes begin behind the work that the calling thread's current stream has, and that stream goes
 /// on behind theirs, whatever happens between.
 class OrderedWork {
  public:
-  explicit OrderedWork(CudaDevice& device) : device_(device), begin_(device.create_event({.timing = false})) {
-    device_.record_event(begin_, device_.current_stream());
+  explicit OrderedWork(CudaDevice& device)
+      : device_(device), caller_(device.current_stream()), begin_(device, {.timing = false}) {
+    begin_.record();
   }
   ~OrderedWork() {
     try {
-      for (const EventHandle done : ends_) device_.wait_for_event(device_.current_stream(), done);
+      for (const EventHandle done : ends_) device_.wait_for_event(caller_, done);
     } catch (const DeviceError&) {  // the device has failed, and the next call says so
     }
-    device_.destroy_event(begin_);
   }
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
+  StreamHandle caller() const { return caller_; }
   /// Waits for the lane's earlier pictures.
   void begin(const Lane& lane) const {
-    device_.synchronize_event(lane.done);
-    device_.wait_for_event(lane.stream, begin_);
+    lane.done.synchronize();
+    lane.stream.wait_for(begin_);
   }
   void end(const Lane& lane) {
-    device_.record_event(lane.done, lane.stream);
+    lane.done.record(lane.stream);
     const std::lock_guard lock(mutex_);
-    if (std::ranges::find(ends_, lane.done) == ends_.end()) ends_.push_back(lane.done);
+    if (std::ranges::find(ends_, lane.done.handle()) == ends_.end()) ends_.push_back(lane.done.handle());
   }
 
  private:
   CudaDevice& device_;
-  const EventHandle begin_;
+  const StreamHandle caller_;
+  const Event begin_;
   std::mutex mutex_;
   std::vector<EventHandle> ends_;
 };
 
-/// A lane in use.
+/// A lane in use, where there is one.
 class LaneScope {
  public:
-  LaneScope(Reserve<Lane>& lanes, const Lane& lane, OrderedWork& work) : lanes_(lanes), lane_(lane), work_(work) {
-    if (lane_.state) work_.begin(lane_);
+  LaneScope(Lanes& lanes, std::optional<Lane> lane, OrderedWork& work)
+      : lanes_(lanes), lane_(std::move(lane)), work_(work) {
+    if (lane_) work_.begin(*lane_);
   }
   ~LaneScope() {
-    if (!lane_.state) return;
+    if (!lane_) return;
     try {
-      work_.end(lane_);
+      work_.end(*lane_);
     } catch (const DeviceError&) {  // as above
     }
-    lanes_.give_back(lane_);
+    lanes_.give_back(std::move(*lane_));
   }
   LaneScope(const LaneScope&) = delete;
   LaneScope& operator=(const LaneScope&) = delete;
 
+  explicit operator bool() const { return lane_.has_value(); }
+  State state() const { return lane_->state.get(); }
+  CUstream stream() const { return static_cast<CUstream>(lane_->stream.handle()); }
+
  private:
-  Reserve<Lane>& lanes_;
-  const Lane lane_;
+  Lanes& lanes_;
+  std::optional<Lane> lane_;
   OrderedWork& work_;
 };
 
@@ -228,14 +255,28 @@ class CudaJpegDecoders final : public JpegDecoders {
            ": this nvJPEG may be for a newer version of CUDA than the driver's";
   }
 
-  Lane take_lane() {
+  LaneScope lane_for(OrderedWork& work) {
     const size_t most = has_engine_ ? kEngineLanes : 2 * static_cast<size_t>(ThreadPool::instance().thread_count());
-    return lanes_.take(most, [&] {
-      Lane lane{.stream = device_.create_stream({.non_blocking = true}),
-                .done = device_.create_event({.timing = false})};
-      if (nvjpeg().create_state(handle_, &lane.state) != 0) lane.state = nullptr;
-      return lane;
-    });
+    return {lanes_, lanes_.take(handle_, work.caller(), most), work};
+  }
+
+  /// Of one thread at a time; null where the library makes none.
+  Owned take_bitstream() {
+    {
+      const std::lock_guard lock(bitstreams_mutex_);
+      if (!bitstreams_.empty()) {
+        Owned taken = std::move(bitstreams_.back());
+        bitstreams_.pop_back();
+        return taken;
+      }
+    }
+    Bitstream made = nullptr;
+    const bool is_made = nvjpeg().create_bitstream(handle_, &made) == 0;
+    return {is_made ? made : nullptr, nvjpeg().destroy_bitstream};
+  }
+  void give_back(Owned&& bitstream) {
+    const std::lock_guard lock(bitstreams_mutex_);
+    if (bitstream) bitstreams_.push_back(std::move(bitstream));
   }
 
   /// Whether the engine takes the picture.
@@ -252,13 +293,10 @@ class CudaJpegDecoders final : public JpegDecoders {
     std::vector<char> is_taken(pictures.size());
     ThreadPool::instance().run(std::ssize(pictures), 1, [&](int64_t begin, int64_t end) {
       const ContextScope active = device_.activate();
-      const Bitstream bitstream = bitstreams_.take(0, [&] {
-        Bitstream made = nullptr;
-        return nvjpeg().create_bitstream(handle_, &made) == 0 ? made : nullptr;
-      });
+      Owned bitstream = take_bitstream();
       for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k)
-        is_taken[k] = takes(bitstream, pictures[k]);
-      bitstreams_.give_back(bitstream);
+        is_taken[k] = takes(bitstream.get(), pictures[k]);
+      give_back(std::move(bitstream));
     });
     std::vector<JpegDecoding*> taken;
     for (size_t k = 0; k < pictures.size(); ++k) {
@@ -300,13 +338,12 @@ class CudaJpegDecoders final : public JpegDecoders {
       destinations.push_back(destination_of(*picture));
     }
     const Nvjpeg& library = nvjpeg();
-    const Lane lane = take_lane();
-    const LaneScope scope(lanes_, lane, work);
-    return lane.state &&
-           library.start_batch(handle_, lane.state, static_cast<int>(batch.size()), 1,
+    const LaneScope lane = lane_for(work);
+    return lane &&
+           library.start_batch(handle_, lane.state(), static_cast<int>(batch.size()), 1,
                                format_of(batch.front()->color)) == 0 &&
-           library.decode_batch(handle_, lane.state, bytes.data(), lengths.data(), destinations.data(),
-                                static_cast<CUstream>(lane.stream)) == 0;
+           library.decode_batch(handle_, lane.state(), bytes.data(), lengths.data(), destinations.data(),
+                                lane.stream()) == 0;
   }
 
   void decode_by_kernels(OrderedWork& work, std::span<JpegDecoding> pictures) {
@@ -316,11 +353,9 @@ class CudaJpegDecoders final : public JpegDecoders {
       for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k) {
         JpegDecoding& picture = pictures[k];
         Destination destination = destination_of(picture);
-        const Lane lane = take_lane();
-        const LaneScope scope(lanes_, lane, work);
-        picture.is_done = lane.state && nvjpeg().decode(handle_, lane.state, picture.bytes.data(), picture.bytes.size(),
-                                                        format_of(picture.color), &destination,
-                                                        static_cast<CUstream>(lane.stream)) == 0;
+        const LaneScope lane = lane_for(work);
+        picture.is_done = lane && nvjpeg().decode(handle_, lane.state(), picture.bytes.data(), picture.bytes.size(),
+                                                  format_of(picture.color), &destination, lane.stream()) == 0;
       }
     });
   }
@@ -330,8 +365,9 @@ class CudaJpegDecoders final : public JpegDecoders {
   Once<std::string> problem_;
   Handle handle_ = nullptr;
   bool has_engine_ = false;
-  Reserve<Lane> lanes_;
-  Reserve<Bitstream> bitstreams_;
+  Lanes lanes_{device_};
+  ForkSafeMutex bitstreams_mutex_;
+  std::vector<Owned> bitstreams_;
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ constexpr int kKnown[5][5] = {{256}, {64, 128}, {16, 64, 96}, {8, 28, 56, 72}, {
 std::vector<double> gaussian_weights(int64_t size, double sigma) {
   std::vector<double> weights(static_cast<size_t>(size));
   if (sigma <= 0 && size % 2 && size <= 9) {
-    for (int64_t k = 0; k < size; ++k)
-      weights[static_cast<size_t>(k)] = kKnown[size / 2][std::min(k, size - 1 - k)] / 256.0;
+    const auto& known = kKnown[size / 2];
+    for (int64_t k = 0; k < size; ++k) weights[static_cast<size_t>(k)] = known[std::min(k, size - 1 - k)] / 256.0;
     return weights;
   }
   if (sigma <= 0) sigma = static_cast<double>(size) * 0.15 + 0.35;

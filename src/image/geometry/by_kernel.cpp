@@ -249,6 +249,7 @@ class KernelPass {
     job.outside = tables.add(outside);
     job.numbers = tables.add_numbers(colors_ ? colors_->numbers() : numbers());
     std::vector<const float*> lookups;
+    lookups.reserve(lookups_.size());
     for (const Array& table : lookups_) lookups.push_back(static_cast<const float*>(table.data()));
     if (!lookups.empty()) job.lookups = tables.add(lookups);
     job.row = from_.row / item;

@@ -40,8 +40,7 @@ std::shared_ptr<const Warping> warping_of(const PassRun& run) {
     case Filter::cubic: made->filter = Warping::Filter::cubic; break;
     default: made->filter = Warping::Filter::linear;
   }
-  static_assert(static_cast<int>(Border::wrap) == static_cast<int>(Warping::Border::wrap));
-  made->border = static_cast<Warping::Border>(plan.warp->border);
+  made->border = plan.warp->border;
   made->height = plan.height;
   made->width = plan.width;
   if (run.map_x.valid()) {

@@ -60,13 +60,13 @@ struct TilePicture {
 template <class Kind, int kBorder, class T>
 IRUKA_INLINE int tile_word(const TilePicture& job, const T* picture, ptrdiff_t i) {
   const int x = int(i % job.line), y = int(i / job.line % job.rows), plane = int(i / job.line / job.rows);
-  const int row = place_within(border_rule(kBorder), y - job.before, job.height);
+  const int row = place_within(kBorder, y - job.before, job.height);
   unsigned word = 0;
   for (int k = 0; k < 4; k++) {
     const int pixel = x + (Kind::kPixels > 1 ? k / job.channels : 0);
     const int channel = Kind::kPixels > 1 ? k % job.channels : plane * 4 + k;
     if (channel >= job.channels) continue;
-    const int column = place_within(border_rule(kBorder), pixel - job.before, job.width);
+    const int column = place_within(kBorder, pixel - job.before, job.width);
     const bool is_inside = row >= 0 && column >= 0;
     const int value = is_inside ? int(picture[(ptrdiff_t(row) * job.width + column) * job.channels + channel]) : 0;
     word |= unsigned((value ^ job.flip) & 255) << (8 * k);

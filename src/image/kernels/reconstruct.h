@@ -5,17 +5,6 @@
 
 namespace iruka::image {
 
-/// What a patch sees outside of its picture: the numbers of image::PatchBorder.
-enum PatchBorder { kPatchEdge, kPatchReflect, kPatchConstant, kPatchWrap, kPatchSymmetric };
-
-constexpr int border_rule(int border) {
-  return border == kPatchEdge        ? kEdgeBorder
-         : border == kPatchReflect   ? kReflectBorder
-         : border == kPatchWrap      ? kWrapBorder
-         : border == kPatchSymmetric ? kSymmetricBorder
-                                     : kConstantBorder;
-}
-
 /// Sizes of the field and of the picture that patches come from.
 struct Rebuilding {
   int height, width, b_height, b_width, channels, patch;
@@ -35,8 +24,8 @@ IRUKA_INLINE double mean_of_patches(const Rebuilding& job, const int* field, con
       if (own_y < 0 || own_y >= job.height || own_x < 0 || own_x >= job.width) continue;
       const int* const at = field + 2 * (ptrdiff_t(own_y) * job.width + own_x);
       if (at[0] < 0) continue;
-      const int b_y = place_within(border_rule(kBorder), at[0] + y - own_y, job.b_height);
-      const int b_x = place_within(border_rule(kBorder), at[1] + x - own_x, job.b_width);
+      const int b_y = place_within(kBorder, at[0] + y - own_y, job.b_height);
+      const int b_x = place_within(kBorder, at[1] + x - own_x, job.b_width);
       if (b_y >= 0 && b_x >= 0) sum += double(b[(ptrdiff_t(b_y) * job.b_width + b_x) * job.channels + channel]);
       count++;
     }

@@ -116,7 +116,7 @@ std::optional<Array> convolved_phase(const Phase& phase, const Window& window, c
 Array places_of(const Phase& phase, const Window& window, const Array& result) {
   Array places = result;
   for (int axis = 0; axis < window.rank; ++axis) {
-    const auto at = static_cast<size_t>(3 - window.rank + axis);
+    const auto at = static_cast<size_t>(3) - static_cast<size_t>(window.rank - axis);
     places = ops::cut(places, 2 + axis, phase[at].first, window.in[at], window.stride[at]);
   }
   return places;
