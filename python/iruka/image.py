@@ -200,7 +200,16 @@ def imread_batch(
     """Reads the files of paths on all threads, or by the decoder of a GPU. In place of a picture that imread would
     refuse, the list has the exception: one bad file is never an error of the batch."""
     options = _options(mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain, reducing_gap)
-    return _codecs.read_batch([os.fsencode(source) for source in sources], options)
+    if isinstance(sources, (str, bytes, os.PathLike)):
+        raise TypeError(f"imread_batch: sources are several paths, not one: {sources!r}")
+    made: list = []
+    for source in sources:
+        try:
+            made.append(os.fsencode(source))
+        except TypeError:
+            made.append(TypeError(f"imread_batch: a source is a path, not {source!r}"))
+    pictures = iter(_codecs.read_batch([path for path in made if isinstance(path, bytes)], options))
+    return [next(pictures) if isinstance(path, bytes) else path for path in made]
 
 
 def imdecode_batch(
@@ -217,6 +226,8 @@ def imdecode_batch(
     reducing_gap: float | None = None,
 ) -> list[ndarray | Exception]:
     """The pictures in the bytes of files, as imread_batch."""
+    if isinstance(sources, (bytes, bytearray, memoryview)):
+        raise TypeError(f"imdecode_batch: sources are the bytes of several files, not {type(sources).__name__}")
     return _codecs.decode_batch(
         list(sources), _options(mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain, reducing_gap)
     )
@@ -251,9 +262,12 @@ def imwrite(
     that cannot be written, and otherwise what imencode raises.
     """
     if format is None and not hasattr(target, "write"):
-        return _codecs.imwrite(os.fsencode(target), picture, quality, compression, lossless)
+        return _codecs.imwrite(os.fsencode(target), picture, (quality, compression, lossless))
     if format is None:
-        format = os.path.splitext(os.fspath(getattr(target, "name", "")))[1]
+        name = getattr(target, "name", "")
+        format = os.path.splitext(os.fsdecode(name))[1] if isinstance(name, (str, bytes)) else ""
+        if not format:
+            raise ValueError(f"imwrite: format must be given, since the open file's name, {name!r}, has no extension")
     data = imencode(format, picture, quality, compression, lossless=lossless)
     if hasattr(target, "write"):
         target.write(data)
@@ -269,7 +283,9 @@ def imencode(format: str, picture, quality: int = 95, compression: int = 6, *, l
     equal. Raises ValueError for another format, quality or compression, ShapeError (a ValueError) for another shape,
     TypeError for another dtype.
     """
-    return _codecs.imencode(format.lstrip(".").lower(), picture, quality, compression, lossless)
+    if not isinstance(format, str):
+        raise TypeError(f"imencode: format must be a string, not {format!r}")
+    return _codecs.imencode(format.lstrip(".").lower(), picture, (quality, compression, lossless))
 
 
 def nnf(

@@ -84,6 +84,11 @@ void set_iruka_error(const Error& error) {
   set_error(name, error.what());
 }
 
+/// Of working memory, whose size the library does not know.
+void set_memory_error() {
+  set_error("OutOfMemoryError", "the system has no memory left for this call's own working space");
+}
+
 }  // namespace
 
 void set_python_error() noexcept {
@@ -94,7 +99,7 @@ void set_python_error() noexcept {
   } catch (const Error& error) {
     set_iruka_error(error);
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    set_memory_error();
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, "an argument has a type that this function does not take");
   } catch (const std::exception& error) {
@@ -108,6 +113,8 @@ void bind_errors(nb::module_&) {
       std::rethrow_exception(exception);
     } catch (const Error& error) {
       set_iruka_error(error);
+    } catch (const std::bad_alloc&) {
+      set_memory_error();
     }
   });
   prepare_interrupts();

@@ -2,6 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <exception>
+#include <limits>
+
 #include "buffer_bytes.h"
 #include "convert.h"
 #include "device.h"
@@ -40,7 +44,7 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
   image::DecodeOptions options;
   options.mode = to_mode(given[0]);
   if (!given[1].is_none()) options.max_pixels = to_int64(given[1], "max_pixels");
-  options.apply_orientation = nb::cast<bool>(given[2]);
+  options.apply_orientation = nb::cast<bool>(nb::bool_(nb::handle(given[2])));
   options.dtype = to_optional_dtype(given[3]);
   if (!given[4].is_none()) {
     const Dims roi = to_dims(given[4], "roi");
@@ -55,10 +59,19 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
   if (!given[6].is_none()) options.device = &to_device(given[6], "device");
   if (!given[7].is_none()) options.chain = &nb::cast<const image::Chain&>(given[7]);
   if (given[8].is_none()) return options;
-  options.reducing_gap = nb::cast<double>(given[8]);
+  options.reducing_gap = to_double(given[8], "reducing_gap");
   if (!options.chain) throw ValueError("reducing_gap needs a chain, whose first resize it is about");
   if (options.reducing_gap == 0) options.reducing_gap = -1;  // which is no gap
   return options;
+}
+
+/// The options as iruka.image passes them: (quality, compression, lossless).
+image::EncodeOptions encode_options(const nb::tuple& given) {
+  const auto number = [&](size_t k, const char* what) {
+    constexpr int64_t kMost = std::numeric_limits<int>::max();  // which no format takes
+    return static_cast<int>(std::clamp(to_int64(given[k], what), -kMost, kMost));
+  };
+  return {number(0, "quality"), number(1, "compression"), nb::cast<bool>(nb::bool_(nb::handle(given[2])))};
 }
 
 /// Pictures of no named device are decoded by the CPU for the default one.
@@ -150,11 +163,22 @@ nb::list decode_batch(const nb::list& sources, const nb::tuple& given) {
   const image::DecodeOptions options = decode_options(given);
   std::vector<std::unique_ptr<BufferBytes>> buffers;
   std::vector<std::span<const uint8_t>> files;
+  std::vector<std::exception_ptr> problems;
   for (nb::handle source : sources) {
-    buffers.push_back(std::make_unique<BufferBytes>(source));
-    files.push_back(buffers.back()->span());
+    files.emplace_back();
+    problems.emplace_back();
+    try {
+      buffers.push_back(std::make_unique<BufferBytes>(source));
+      files.back() = buffers.back()->span();
+    } catch (...) {  // as a file that is no picture, this is not an error of the others
+      problems.back() = std::current_exception();
+    }
   }
-  return batch_list(without_gil([&] { return image::imdecode_batch(files, options); }), options);
+  std::vector<image::BatchItem> items = without_gil([&] { return image::imdecode_batch(files, options); });
+  for (size_t k = 0; k < items.size(); ++k) {
+    if (problems[k]) items[k].error = problems[k];
+  }
+  return batch_list(std::move(items), options);
 }
 
 nb::list read_batch(const nb::list& paths, const nb::tuple& given) {
@@ -172,10 +196,13 @@ void bind_image(nb::module_& parent) {
   module.def("read", &read, nb::arg("path"), nb::arg("options"), nb::arg("out").none());
   module.def("decode_batch", &decode_batch, nb::arg("sources"), nb::arg("options"));
   module.def("read_batch", &read_batch, nb::arg("paths"), nb::arg("options"));
-  module.def("peek", [](nb::handle data, const std::string& where) {
-    const BufferBytes bytes(data);
-    return info_tuple(without_gil([&] { return image::peek(bytes.span(), where); }));
-  });
+  module.def(
+      "peek",
+      [](nb::handle data, const std::string& where) {
+        const BufferBytes bytes(data);
+        return info_tuple(without_gil([&] { return image::peek(bytes.span(), where); }));
+      },
+      nb::arg("data").none(), nb::arg("where"));
   module.def("peek_file", [](const nb::bytes& path) {
     const std::string name = file_name(path);
     return info_tuple(without_gil([&] { return image::peek_file(name); }));
@@ -192,18 +219,25 @@ void bind_image(nb::module_& parent) {
     const Array picture = as_array(object, cpu());
     return to_python(without_gil([&] { return image::reduced_by_means(picture, divisor); }));
   });
-  module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression, bool lossless) {
-    Array picture = picture_of(object);
-    const std::vector<uint8_t> encoded =
-        without_gil([&] { return image::imencode(format, picture, {quality, compression, lossless}); });
-    return nb::bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
-  });
-  module.def("imwrite", [](const nb::bytes& path, nb::handle object, int quality, int compression, bool lossless) {
-    Array picture = picture_of(object);
-    const std::string name = file_name(path);
-    GilRelease release;
-    image::imwrite(name, picture, {quality, compression, lossless});
-  });
+  module.def(
+      "imencode",
+      [](const std::string& format, nb::handle object, const nb::tuple& given) {
+        const image::EncodeOptions options = encode_options(given);
+        Array picture = picture_of(object);
+        const std::vector<uint8_t> encoded = without_gil([&] { return image::imencode(format, picture, options); });
+        return nb::bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+      },
+      nb::arg("format"), nb::arg("picture").none(), nb::arg("options"));
+  module.def(
+      "imwrite",
+      [](const nb::bytes& path, nb::handle object, const nb::tuple& given) {
+        const image::EncodeOptions options = encode_options(given);
+        Array picture = picture_of(object);
+        const std::string name = file_name(path);
+        GilRelease release;
+        image::imwrite(name, picture, options);
+      },
+      nb::arg("path"), nb::arg("picture").none(), nb::arg("options"));
   module.def("write_bytes", [](const nb::bytes& path, const nb::bytes& data) {
     const std::string name = file_name(path);
     const BufferBytes bytes(data);

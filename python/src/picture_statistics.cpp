@@ -1,6 +1,7 @@
 // Statistics and equalisation of pictures; iruka._image gives them defaults.
 #include "iruka/picture_statistics.h"
 
+#include "image/outputs.h"
 #include "interop.h"
 #include "picture_arguments.h"
 
@@ -8,26 +9,62 @@ namespace iruka::python {
 
 namespace {
 
+/// Calls `function(result, picture)` for a picture, for those of a list, or for a batch of four axes. Results have the
+/// pictures' shape and dtype.
+template <class Function>
+nb::object for_each_picture(nb::handle picture, nb::handle out, Function function) {
+  std::vector<Array> pictures, outs;
+  Array batch;
+  const bool is_single = !is_list(picture) && array_like(picture).ndim() != 4;
+  if (is_list(picture)) {
+    for (nb::handle each : picture) pictures.push_back(array_like(each));
+  } else if (is_single) {
+    pictures.push_back(array_like(picture));
+  } else {
+    batch = array_like(picture);
+    pictures = pictures_of(batch);
+    if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(batch.shape()) + " has no pictures");
+  }
+  if (is_single)
+    outs.push_back(output_of(out).value_or(Array()));
+  else
+    outs = outputs_of(out, pictures.size());
+  if (!outs.empty() && outs.size() != pictures.size())
+    throw ValueError(std::to_string(outs.size()) + " arrays to fill for " + std::to_string(pictures.size()) +
+                     " pictures");
+  Array made;
+  without_gil([&] {
+    if (batch.valid() && outs.empty()) {
+      made = Array::empty(batch.shape(), batch.dtype(), batch.device());
+      outs = pictures_of(made);
+    }
+    outs.resize(pictures.size());
+    const std::vector<Array> sources = image::apart_from(outs, pictures);
+    for (size_t k = 0; k < sources.size(); ++k) {
+      if (!outs[k].valid()) outs[k] = Array::empty(sources[k].shape(), sources[k].dtype(), sources[k].device());
+      function(outs[k], sources[k]);
+    }
+    return 0;
+  });
+  if (made.valid()) return to_python(std::move(made));
+  if (is_single) return out.is_none() ? to_python(std::move(outs.front())) : nb::borrow(out);
+  return results_of(std::move(outs), out);
+}
+
 nb::object equalize(nb::handle picture, nb::handle layout, nb::handle out) {
-  const Array source = array_like(picture);
   const image::Layout order = to_layout(layout);
-  const std::optional<Array> target = output_of(out);
-  if (!target) return to_python(without_gil([&] { return image::equalize(source, order); }));
-  without_gil([&] { return image::equalize_into(*target, source, order), 0; });
-  return nb::borrow(out);
+  return for_each_picture(picture, out,
+                          [&](const Array& result, const Array& one) { image::equalize_into(result, one, order); });
 }
 
 /// tiles: (rows, columns)
 nb::object clahe(nb::handle picture, nb::handle clip_limit, const nb::tuple& tiles, nb::handle layout, nb::handle out) {
-  const Array source = array_like(picture);
   const image::Clahe options{.clip_limit = to_double(clip_limit, "clip_limit"),
                              .rows = to_int64(tiles[0], "tiles"),
                              .columns = to_int64(tiles[1], "tiles")};
   const image::Layout order = to_layout(layout);
-  const std::optional<Array> target = output_of(out);
-  if (!target) return to_python(without_gil([&] { return image::clahe(source, options, order); }));
-  without_gil([&] { return image::clahe_into(*target, source, options, order), 0; });
-  return nb::borrow(out);
+  return for_each_picture(
+      picture, out, [&](const Array& result, const Array& one) { image::clahe_into(result, one, options, order); });
 }
 
 nb::object histogram(nb::handle picture, nb::handle bins, nb::handle range, nb::handle layout) {

@@ -33,7 +33,8 @@ bool dense(const Array& array, AxisAt axis_at) {
   return true;
 }
 
-/// First and one past last byte an array touches.
+}  // namespace
+
 std::pair<uintptr_t, uintptr_t> byte_bounds(const Array& array) {
   uintptr_t low = reinterpret_cast<uintptr_t>(array.data());
   uintptr_t high = low + static_cast<uintptr_t>(array.itemsize());
@@ -43,8 +44,6 @@ std::pair<uintptr_t, uintptr_t> byte_bounds(const Array& array) {
   }
   return {low, high};
 }
-
-}  // namespace
 
 Array::Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t offset)
     : buffer_(std::move(buffer)),

@@ -75,6 +75,8 @@ enum class Overlap : uint8_t {
 
 /// Exact unless a search over the strides takes more than a few thousand steps; then `partial`.
 Overlap overlap(const Array& a, const Array& b);
+/// The addresses of the first byte that an array with elements touches, and of the one behind the last.
+std::pair<uintptr_t, uintptr_t> byte_bounds(const Array& array);
 
 /// The ShapeError of an array of more than 2^63 - 1 bytes.
 [[noreturn]] void raise_too_large(const Dims& shape, int64_t itemsize);

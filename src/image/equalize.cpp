@@ -286,22 +286,35 @@ Array histogram(const Array& picture, std::optional<int64_t> bins, std::optional
   }
   const PictureShape shape = picture_shape(picture.shape(), layout, "histogram");
   if (!bins && range) throw ValueError("histogram: a range needs a number of bins");
+  const auto counts_of_levels = [&] {
+    return tile_counts(one_tile(shape), picture).reshape({shape.channels, levels_of(dtype)});
+  };
   if (!bins) {
-    const int64_t levels = levels_of(dtype);
-    return tile_counts(one_tile(shape), picture).reshape(shape.is_flat ? Dims{levels} : Dims{shape.channels, levels});
+    const Array counts = counts_of_levels();
+    return shape.is_flat ? counts.at(0) : counts;
   }
   const double most = dtype == Dtype::uint8 ? 256 : dtype == Dtype::uint16 ? 65536 : 1;
   const std::pair<double, double> ends = range.value_or(std::pair{0.0, most});
   if (!(ends.first < ends.second))
     throw ValueError("histogram: the range must rise, but is from " + std::to_string(ends.first) + " to " +
                      std::to_string(ends.second));
-  const HistogramOptions options{.range = std::pair{Scalar(ends.first), Scalar(ends.second)}};
-  if (shape.is_flat) return iruka::histogram(picture, *bins, options).counts;
+  HistogramOptions options{.range = std::pair{Scalar(ends.first), Scalar(ends.second)}};
   std::vector<Array> made;
   made.reserve(static_cast<size_t>(shape.channels));
-  const Array planes = layout == Layout::chw ? picture : picture.transpose({2, 0, 1});
-  for (int64_t c = 0; c < shape.channels; ++c) made.push_back(iruka::histogram(planes.at(c), *bins, options).counts);
-  return stack(made);
+  if (is_integer(dtype) && shape.height * shape.width >= levels_of(dtype)) {
+    const Array counts = counts_of_levels(), values = arange(levels_of(dtype)).to_device(picture.device());
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      const Array weights = counts.at(c);
+      options.weights = &weights;
+      made.push_back(iruka::histogram(values, *bins, options).counts);
+    }
+  } else {
+    const Array planes = shape.is_flat           ? picture.reshape({1, shape.height, shape.width})
+                         : layout == Layout::chw ? picture
+                                                 : picture.transpose({2, 0, 1});
+    for (int64_t c = 0; c < shape.channels; ++c) made.push_back(iruka::histogram(planes.at(c), *bins, options).counts);
+  }
+  return shape.is_flat ? made.front() : stack(made);
 }
 
 }  // namespace iruka::image

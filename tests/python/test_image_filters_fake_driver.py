@@ -33,3 +33,22 @@ for metric in ("cityblock", "chessboard"):
     assert image.distance_transform(iruka.zeros((30, 40)), metric).dtype == np.int32
 raises(ValueError, lambda: image.box_filter(picture, 3, out=np.zeros((30, 40, 3), "float32")), "cuda:0", "cpu")
 """)
+
+
+def test_a_list_may_be_on_two_devices():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+picture = np.random.default_rng(0).integers(1, 256, (30, 40, 3), dtype=np.uint8)
+wanted = iruka.asnumpy(image.box_filter(iruka.array(picture).to_device("cpu"), 3))
+on_cpu = iruka.array(picture).to_device("cpu")
+for on_gpu in (iruka.zeros((30, 40, 3), "uint8"), iruka.zeros((5, 5), "uint8")):
+    for pictures, place in (([on_gpu, on_cpu], 1), ([on_cpu, on_gpu], 0)):
+        made = image.box_filter(pictures, 3)
+        assert [one.device.name for one in made] == [one.device.name for one in pictures]
+        np.testing.assert_array_equal(iruka.asnumpy(made[place]), wanted)
+        out = [iruka.zeros(on_gpu.shape, "uint8"), None][::1 if place else -1]
+        out[place] = np.zeros((30, 40, 6), np.uint8)[..., ::2]
+        image.box_filter(pictures, 3, out=out)
+        np.testing.assert_array_equal(out[place], wanted)
+""")

@@ -219,7 +219,7 @@ def test_paths_bytes_and_open_files(tmp_path):
     (tmp_path / "bad.png").write_bytes(data[:20])
     with (tmp_path / "bad.png").open("rb") as file, pytest.raises(ValueError, match="imread: '.*bad.png': "):
         image.imread(file)
-    with pytest.raises(ValueError, match="the format must be 'jpeg', .*, not ''"):
+    with pytest.raises(ValueError, match="imwrite: format must be given, since the open file's name, '', has"):
         image.imwrite(io.BytesIO(), picture)
     with pytest.raises(TypeError, match="bytes-like"):
         image.imread(io.StringIO("text"))
@@ -256,8 +256,7 @@ def test_a_batch_has_each_files_own_error(tmp_path):
     assert image.imread_batch([]) == [] == image.imdecode_batch([])
     with pytest.raises(ValueError, match="mode must be"):
         image.imdecode_batch(data, "cmyk")
-    with pytest.raises(TypeError):
-        image.imdecode_batch([None])
+    assert isinstance(image.imdecode_batch([None])[0], TypeError)
 
 
 def test_a_large_batch_is_the_same_as_one_by_one():

@@ -176,7 +176,7 @@ def equalize(picture, *, layout: str = "HWC", out=None):
     Value v becomes white * (pixels up to v - pixels of the least value) / (all pixels - pixels of the least value). A
     channel of one value stays as it is. picture: uint8 or uint16, others raise TypeError.
     """
-    return each_picture(lambda one, target: _color.equalize(one, layout, target), picture, out)
+    return _color.equalize(picture, layout, out)
 
 
 def clahe(picture, clip_limit: float = 40.0, tiles: tuple[int, int] = (8, 8), *, layout: str = "HWC", out=None):
@@ -188,18 +188,4 @@ def clahe(picture, clip_limit: float = 40.0, tiles: tuple[int, int] = (8, 8), *,
     tiles: (rows, columns) of tiles. The tables of the four nearest tiles are interpolated linearly.
     picture: uint8 or uint16, others raise TypeError. Raises ValueError for tiles that are not positive.
     """
-    pair = pair_of(tiles, "clahe", "(rows, columns)")
-    return each_picture(lambda one, target: _color.clahe(one, clip_limit, pair, layout, target), picture, out)
-
-
-def each_picture(function, picture, out):
-    """Calls function(picture, out) on a picture, or on those of a list or of a batch of four axes."""
-    if isinstance(picture, (list, tuple)):
-        return [function(one, None if out is None else out[k]) for k, one in enumerate(picture)]
-    if getattr(picture, "ndim", 0) != 4:
-        return function(picture, out)
-    batch = _core.as_array(picture, None)
-    made = _core.empty_like(batch, None, "K", None, None) if out is None else out
-    for one, target in zip(batch, made, strict=True):
-        function(one, target)
-    return made
+    return _color.clahe(picture, clip_limit, pair_of(tiles, "clahe", "(rows, columns)"), layout, out)

@@ -42,7 +42,7 @@ def _stages_to_bytes(array, layout: str) -> list[Stage]:
 
 def _png_of(picture, layout: str) -> bytes:
     array = _array_of(picture, "show")
-    return _codecs.imencode("png", Chain(_stages_to_bytes(array, layout), layout)(array), 95, 6, False)
+    return _codecs.imencode("png", Chain(_stages_to_bytes(array, layout), layout)(array), (95, 6, False))
 
 
 class Picture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as _np
 
 from .. import _core, _functions
 from .._core import ndarray
+from ..errors import ValueError
+from .stages import pair_of, types_of
 
 _filters = _core._filters
 
@@ -24,21 +27,22 @@ class Components(NamedTuple):
 
 
 @functools.lru_cache(maxsize=512)
-def _known_filter(*fields):
+def _known_filter(types, *fields):
     return _filters.filter(fields)
 
 
 def _run(picture, layout, out, *fields):
     """The picture behind the filter that `fields` describe. Filters are kept where fields have a hash."""
     try:
-        made = _known_filter(*fields)
-    except TypeError:
+        made = _known_filter(types_of(fields), *fields)
+    except builtins.TypeError:
         made = _filters.filter(fields)
     return made(picture, layout, out)
 
 
 def _pair(value) -> tuple:
     """(value, value) of a number, and of a pair itself."""
+    value = value.item() if getattr(value, "ndim", None) == 0 else value
     if not hasattr(value, "__len__"):
         return value, value
     if len(value) != 2:
@@ -61,7 +65,7 @@ def _table(numbers):
 
 
 def _anchor(anchor):
-    return anchor if anchor is None else tuple(anchor)
+    return anchor if anchor is None else pair_of(anchor, "a filter", "the anchor's (y, x)")
 
 
 def filter2d(
@@ -202,7 +206,7 @@ def erode(
     element: an array (rows, columns) of which the pixels other than zero belong to it; or a size, a number or (rows,
         columns), of which all do. Like OpenCV's it is not mirrored.
     anchor: as for filter2d.
-    iterations: how often.
+    iterations: how often, 4096 times at most.
     mode, value: as for filter2d; by default what lies beyond the picture changes nothing.
 
     picture, layout, out: as for filter2d. Raises ValueError for an element without pixels.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Hashable, Iterable, Sequence
 
 from .. import _core
 from .._core import ndarray
+from ..errors import TypeError, ValueError
 from .stages import (
     Crop,
     Flip,
@@ -20,6 +22,8 @@ from .stages import (
     WarpPerspective,
     matrix_of,
     numbers_of,
+    pair_of,
+    types_of,
 )
 
 _geometry = _core._geometry
@@ -73,19 +77,22 @@ def apply(chains: Sequence[Chain], pictures: Sequence, out=None) -> list[ndarray
     """Applies each chain to the picture of the same number, all on all threads: a batch with parameters of its own for
     each sample. out: as for a list of pictures of Chain. Raises ValueError unless there are as many chains as
     pictures."""
+    for chain in chains:
+        if not isinstance(chain, Chain):
+            raise TypeError(f"apply: expected Chains, not {chain!r}")
     return _geometry.apply([chain._chain for chain in chains], list(pictures), out)
 
 
 @functools.lru_cache(maxsize=512)
-def _known_chain(layout: str, kind, *fields):
+def _known_chain(types, layout: str, kind, *fields):
     return _geometry.chain([kind(*fields)._fields()], layout)
 
 
 def _run(picture, out, layout: str, kind: Hashable, *fields):
     try:
-        chain = _known_chain(layout, kind, *fields)
-    except TypeError:  # a list among the fields has no hash
-        chain = _known_chain.__wrapped__(layout, kind, *fields)
+        chain = _known_chain(types_of(fields), layout, kind, *fields)
+    except builtins.TypeError:  # a list among the fields has no hash
+        chain = _known_chain.__wrapped__((), layout, kind, *fields)
     return chain(picture, out)
 
 
@@ -126,7 +133,7 @@ def resize(
         out,
         layout,
         Resize,
-        size if type(size) is tuple else tuple(size),
+        pair_of(size, "resize"),
         filter,
         antialias,
         convention,
@@ -138,7 +145,7 @@ def resize(
 def crop(picture, size: tuple[int, int], at: tuple[int, int] | None = None, *, layout: str = "HWC", out=None):
     """The rectangle of size (height, width) whose first pixel is at (y, x); by default it is in the centre, rounded
     towards the first pixel. Raises ValueError for one that is not within the picture."""
-    return _run(picture, out, layout, Crop, tuple(size), at if at is None else tuple(at))
+    return _run(picture, out, layout, Crop, pair_of(size, "crop"), at if at is None else pair_of(at, "crop", "(y, x)"))
 
 
 def pad(picture, margins, mode: str = "constant", value=0, *, layout: str = "HWC", out=None):

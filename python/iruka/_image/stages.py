@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import abc
+import builtins
 import dataclasses
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as _np
 
+from ..errors import TypeError, ValueError
 
-def pair_of(size, function: str, names: str = "(height, width)") -> tuple[int, int]:
+
+def pair_of(given, function: str, names: str = "(height, width)") -> tuple[int, int]:
     """Two integers. Raises TypeError and ValueError otherwise."""
-    if isinstance(size, (int, _np.integer)):
-        raise TypeError(f"{function}: {names} are two integers, not {size!r}")
-    pair = tuple(size)
+    try:
+        pair = tuple(operator.index(each) for each in given)
+    except builtins.TypeError:
+        raise TypeError(f"{function}: {names} are two integers, not {given!r}") from None
     if len(pair) != 2:
-        raise ValueError(f"{function}: {names} are two integers, not {pair}")
+        raise ValueError(f"{function}: {names} are two integers, not {given!r}")
     return pair
+
+
+def types_of(fields: tuple) -> tuple:
+    """The types of all numbers, which tell 3 from 3.0 in the key of a cache."""
+    return tuple(types_of(each) if type(each) is tuple else type(each) for each in fields)
 
 
 def numbers_of(values) -> float | tuple[float, ...]:
@@ -61,7 +71,8 @@ class Crop(Stage):
     at: tuple[int, int] | None = None
 
     def _fields(self):
-        return ("crop", *pair_of(self.size, "crop"), *(pair_of(self.at, "crop", "(y, x)") if self.at else (None, None)))
+        at = (None, None) if self.at is None else pair_of(self.at, "crop", "(y, x)")
+        return ("crop", *pair_of(self.size, "crop"), *at)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,14 @@ template <int kMetric> bool settle_columns(const int32_t* columns, int64_t eleme
   constexpr int kVectors = 8, kSteps = 4;
   for (int64_t first = 0; first < elements; first += kVectors * Integers::kSize) {
     Integers::Vector best[kVectors];
-    for (int v = 0; v < kVectors; ++v) best[v] = Integers::load(columns + first + v * Integers::kSize);
+    Integers::Vector places{};
+    for (int lane = 0; lane < Integers::kSize; ++lane) places[lane] = lane;
+    // What lies behind the row is settled.
+    for (int v = 0; v < kVectors; ++v) {
+      const auto inside = static_cast<int32_t>(elements - first) - v * int32_t{Integers::kSize};
+      best[v] =
+          places < Integers::all(inside) ? Integers::load(columns + first + v * Integers::kSize) : Integers::all(0);
+    }
     int way = 1;
     for (bool is_settled = false; !is_settled;) {
       Integers::Vector most = best[0];

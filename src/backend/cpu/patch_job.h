@@ -1,6 +1,6 @@
 // What the loops of exact patch matching are given (patch_lanes.h). A displacement leads from a pixel of the first
-// picture to its candidate in the second one; a label is its distance in the second picture's pixels, dy * width + dx,
-// so that candidates of one pixel are in scan order by their labels.
+// picture to its candidate in the second one; a label is (dy + the tile's first row) * width + dx in the second
+// picture's pixels, so that candidates of one pixel are in scan order by their labels.
 #pragma once
 
 #include <cstdint>

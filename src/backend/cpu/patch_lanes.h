@@ -367,7 +367,7 @@ void match_bytes(const ByteTile& tile, const Displacements& by) {
     const int64_t place = (at.y + first + by.dy) * at.b_line + at.x + vector * Words::count + dx;
     const bool has_few_planes = at.planes == kFewPlanes;
     kMatchRows.of[at.patch - 1][vectors_end - vector - 1][has_few_planes](
-        tile, {first, end, vector, place, by.dy * at.b_width + dx, by.count});
+        tile, {first, end, vector, place, (at.y + by.dy) * at.b_width + dx, by.count});
   });
 }
 
@@ -492,7 +492,7 @@ void match_numbers(const NumberTile<T, Label>& tile, const Displacements& by) {
     each_column(at, PatchLanes<T>::count, by, [&](int64_t dx, int64_t vector, int64_t vectors_end) {
       const int64_t place = (at.y + first + dy) * at.b_line + at.x + vector * PatchLanes<T>::count + dx;
       match_column<kIsExact, T, Label>(tile, first, end, vector, vectors_end - vector, place,
-                                       static_cast<Label>(dy * at.b_width + dx));
+                                       static_cast<Label>((at.y + dy) * at.b_width + dx));
     });
   }
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "backend/cpu/patch_trees.h"
 #include "core/once.h"
 #include "core/parallel.h"
+#include "iruka/error.h"
 
 namespace iruka::cpu_backend {
 namespace {
@@ -136,14 +138,14 @@ class Blocks {
  public:
   Blocks(const PatchMatching& job, int64_t lanes, int64_t most_vectors)
       : height_(job.a.height), width_(job.a.width), lanes_(lanes), vectors_(divided(width_, lanes)) {
-    // Candidates stay in the nearest cache, and sums over rows of a patch begin anew in each block.
-    constexpr int64_t kRows = 32;
     const int64_t wanted = std::min(kBlocksPerThread, int64_t{4}) * ThreadPool::instance().thread_count();
     strips_ = divided(vectors_, most_vectors);
     const int64_t bands =
-        std::max(divided(height_, std::max(kRows, job.patch)), std::min(divided(wanted, strips_), divided(height_, 8)));
+        std::max(divided(height_, most_rows(job)), std::min(divided(wanted, strips_), divided(height_, 8)));
     bands_ = std::max<int64_t>(1, bands);
   }
+  /// Of a block, so that candidates stay in the nearest cache. Sums over rows of a patch begin anew in each block.
+  static int64_t most_rows(const PatchMatching& job) { return std::max<int64_t>(32, job.patch); }
   int64_t count() const { return bands_ * strips_; }
   Block at(int64_t index) const {
     const int64_t band = index / strips_, strip = index % strips_;
@@ -206,10 +208,12 @@ void each_rows(const Displacements& all, int64_t rows, bool is_in_order, Match&&
   }
 }
 
-/// Writes one candidate. Labels are counted from the pixel.
+/// Writes one candidate of the pixel (y, x) of a block.
 template <class Distance>
-void write(const PatchMatching& job, int64_t y, int64_t x, int64_t k, bool is_found, int64_t label, Distance distance) {
-  const int64_t place = (y * job.a.width + x) * job.kept + k, candidate = label + y * job.b.width + x;
+void write(const PatchMatching& job, const Block& block, int64_t y, int64_t x, int64_t k, bool is_found, int64_t label,
+           Distance distance) {
+  const int64_t own_y = block.y + y, own_x = block.x + x, place = (own_y * job.a.width + own_x) * job.kept + k,
+                candidate = label + y * job.b.width + own_x;
   job.field[2 * place] = is_found ? static_cast<int32_t>(candidate / job.b.width) : -1;
   job.field[2 * place + 1] = is_found ? static_cast<int32_t>(candidate % job.b.width) : -1;
   static_cast<Distance*>(job.distances)[place] = distance;
@@ -300,7 +304,7 @@ class ByteMatching {
           const int32_t label = labels.data()[place];
           const bool is_found = label != kNoLabel;
           write<int64_t>(
-              job_, block.y + y, block.x + x, k, is_found, label,
+              job_, block, y, x, k, is_found, label,
               is_found ? int64_t{a_sums_.data()[pixel]} - scores.data()[place] : std::numeric_limits<int64_t>::max());
         }
   }
@@ -384,7 +388,7 @@ class NumberMatching {
           const bool is_found = distance < farthest_;
           Distance written = static_cast<Distance>(distance);
           if (!is_found && std::is_integral_v<Distance>) written = std::numeric_limits<Distance>::max();
-          write<Distance>(job_, block.y + y, block.x + x, k, is_found, int64_t{labels.data()[place]}, written);
+          write<Distance>(job_, block, y, x, k, is_found, int64_t{labels.data()[place]}, written);
         }
   }
 
@@ -396,6 +400,12 @@ class NumberMatching {
   const Plane<T> a_, b_, blocked_;
 };
 
+/// Whether labels have 32 bits in all blocks.
+bool has_short_labels(const PatchMatching& job) {
+  const int64_t rows = job.b.height + 2 * Blocks::most_rows(job);
+  return rows * job.b.width + job.a.width < kNoLabel;
+}
+
 void match_integers(const PatchMatching& job) {
   Span span{};
   with_type(job.dtype, [&]<class T>(T) {
@@ -403,7 +413,7 @@ void match_integers(const PatchMatching& job) {
   });
   const PatchLoops& loops = patch_loops();
   const int64_t numbers = job.patch * job.patch * job.channels;
-  const bool has_labels = std::max(job.a.height, job.b.height) * job.b.width < kNoLabel;
+  const bool has_labels = has_short_labels(job);
   if (span.size <= 255 && numbers <= kMostPatchBytes && job.patch <= loops.most_patch && has_labels)
     return ByteMatching(job, loops, span.least).run();
   // The largest distance, which doubles tell well enough.
@@ -424,6 +434,8 @@ class CpuPatchMatchings final : public PatchMatchings {
  public:
   void match(const PatchMatching& job) override {
     const PatchLoops& loops = patch_loops();
+    if (job.dtype == Dtype::float32 && !has_short_labels(job))
+      throw ValueError("nnf: b of float32 must have fewer than 2^31 pixels, not " + std::to_string(job.b.pixels()));
     if (job.dtype == Dtype::float32)
       NumberMatching<float, int32_t, float>(job, loops.lanes, loops.floats, std::numeric_limits<float>::infinity(), 0)
           .run();

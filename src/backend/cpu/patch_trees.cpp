@@ -339,6 +339,7 @@ class TreeMatching {
     maker_.choose(b_, sampled(4096, mixed(seed, 0)));
     std::vector<std::optional<Tree>> made(kTrees);
     std::vector<std::vector<Features>> samples;
+    samples.reserve(kTrees);
     for (uint64_t k = 0; k < kTrees; ++k)
       samples.push_back(maker_.of(b_, sampled(kSampled << levels, mixed(seed, 1000 + k))));
     parallel_for(kTrees, 1, [&](int64_t begin, int64_t end) {

@@ -48,7 +48,9 @@ class GifDecoder final : public Decoder {
       for (int64_t y = 0; y < height; ++y) read_row(indices + y * width, y);
     }
     GifRecordType next;
-    if (DGifGetRecordType(gif_.get(), &next) == GIF_ERROR) raise(gif_->Error, "after the last row");
+    // The trailer may be missing.
+    if (DGifGetRecordType(gif_.get(), &next) == GIF_ERROR && gif_->Error != D_GIF_ERR_READ_FAILED)
+      raise(gif_->Error, "after the last row");
 
     const int channels = header_.format.channels();
     const Region& window = rows.window();

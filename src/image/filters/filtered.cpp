@@ -6,6 +6,7 @@
 #include "core/device.h"
 #include "image/filters/run.h"
 #include "image/geometry/run.h"
+#include "image/outputs.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/picture_filters.h"
@@ -92,7 +93,8 @@ Filtering filtering_of(const FilterRun& run) {
 }
 
 void run_stages(std::span<const FilterRun> runs) {
-  std::vector<FilterRun> dense;  // which live until the end
+  std::vector<FilterRun> dense;     // which live until the end
+  std::vector<Array> destinations;  // of dense results that are not where they belong, else invalid
   std::vector<Filtering> jobs;
   Filterings* loops = nullptr;
   dense.reserve(runs.size());
@@ -107,16 +109,15 @@ void run_stages(std::span<const FilterRun> runs) {
     const auto rows = [&](const Array& array) { return has_dense_rows(array, run.shape) ? array : array.copy(); };
     made.source = rows(run.source);
     if (run.other.valid()) made.other = rows(run.other);
-    if (!has_dense_rows(run.result, run.shape))
-      made.result = Array::empty(run.result.shape(), run.result.dtype(), run.result.device());
+    const bool is_direct = has_dense_rows(run.result, run.shape);
+    if (!is_direct) made.result = Array::empty(run.result.shape(), run.result.dtype(), run.result.device());
+    destinations.push_back(is_direct ? Array() : run.result);
     jobs.push_back(filtering_of(made));
     dense.push_back(std::move(made));
   }
   if (loops) loops->run(jobs);
-  size_t next = 0;
-  for (size_t k = 0; k < runs.size() && next < dense.size(); ++k, ++next) {
-    Array result = runs[k].result;
-    if (dense[next].result.data() != result.data()) result.assign(dense[next].result);
+  for (size_t k = 0; k < dense.size(); ++k) {
+    if (destinations[k].valid()) destinations[k].assign(dense[k].result);
   }
 }
 
@@ -129,18 +130,18 @@ std::vector<Array> filtered(std::span<const Array> pictures, const PictureFilter
     throw ValueError("a filter: " + std::to_string(outs.size()) + " arrays to fill for " + std::to_string(count) +
                      " pictures");
   std::vector<Journey> journeys(count);
+  const std::vector<Array> sources = apart_from(outs, pictures);
   size_t rounds = 0;
   for (size_t k = 0; k < count; ++k) {
     Journey& journey = journeys[k];
     journey.stages = filter_stages(filter, pictures[k].dtype());
     journey.shape = picture_shape(pictures[k].shape(), layout, "a filter");
-    journey.picture = pictures[k];
+    journey.picture = sources[k];
     journey.check_values();
     rounds = std::max(rounds, journey.stages.size());
     if (!outs.empty() && outs[k].valid()) {
       journey.out = outs[k];
       journey.check_out();
-      if (journey.out.may_overlap(journey.picture)) journey.picture = journey.picture.copy();
     }
     journey.now = journey.picture;
   }

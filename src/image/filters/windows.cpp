@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "image/filters/weights.h"
+#include "image/numbers.h"
 #include "iruka/error.h"
 
 namespace iruka::image {
@@ -18,14 +19,9 @@ using Operation = Morphology::Operation;
 constexpr int64_t kLargest = 2047;            ///< side of a window
 constexpr double kMostBytes = 32767.0 / 255;  ///< the largest sum of weights with which int16 holds sums of bytes
 constexpr int64_t kLargestMedian = 255;
+constexpr int64_t kMostIterations = 4096;
 constexpr int64_t kMostWords = 1 << 15;  ///< uint16 whose sum is below 2^31
 
-std::string text(double value) {
-  std::string made = std::to_string(value);
-  made.erase(made.find_last_not_of('0') + 1);
-  if (made.ends_with('.')) made.pop_back();
-  return made;
-}
 void check_size(const std::string& function, int64_t height, int64_t width, bool is_odd = false, int64_t least = 1) {
   const auto is_good = [&](int64_t size) {
     return size >= least && size <= kLargest && (!is_odd || size % 2 || !size);
@@ -42,22 +38,12 @@ void check_dtype(const std::string& function, Dtype dtype, const std::optional<D
                     ", int16 or float32, not " + name(*result));
 }
 void check_finite(const std::string& function, const std::vector<double>& weights) {
-  for (const double weight : weights)
-    if (!std::isfinite(weight) || !std::isfinite(static_cast<float>(weight)))
-      throw ValueError(function + ": weights must be finite in float32, not " + text(weight));
+  for (const double weight : weights) finite_float(function, "weights", weight);
 }
 void check_positive(const std::string& function, const char* what, double value, bool may_be_zero) {
   if (std::isfinite(value) && (value > 0 || (may_be_zero && value == 0))) return;
   throw ValueError(function + ": " + what + " must be finite and " + (may_be_zero ? "not negative" : "positive") +
-                   ", not " + text(value));
-}
-
-/// A number as an element of a picture.
-float as_value(double value, Dtype dtype) {
-  const double most = dtype == Dtype::uint8 ? 255 : 65535;
-  const bool is_held = !is_integer(dtype) || (value >= 0 && value <= most && value == std::floor(value));
-  if (!is_held || std::isnan(value)) throw ValueError("a filter: value " + text(value) + " is no " + name(dtype));
-  return static_cast<float>(Scalar(value).as_element(dtype).as_double());
+                   ", not " + number_text(value));
 }
 
 /// A window of a size with an anchor.
@@ -167,12 +153,17 @@ class Windows {
     const int64_t radius = std::max<int64_t>(size / 2, 1);
     FilterWindow window = window_of(function, Kind::bilateral, 2 * radius + 1, 2 * radius + 1, {});
     const double to_power = -0.5 / std::log(2.0);
-    window.scale = static_cast<float>(to_power / (filter.sigma_color * filter.sigma_color));
+    const auto scale_of = [&](const char* what, double sigma) {
+      const double scale = to_power / (sigma * sigma);
+      if (std::isfinite(static_cast<float>(scale))) return scale;
+      throw ValueError(std::string(function) + ": " + what + " " + number_text(sigma) + " is too small for float32");
+    };
+    window.scale = static_cast<float>(scale_of("sigma_color", filter.sigma_color));
+    const double of_space = scale_of("sigma_space", filter.sigma_space);
     for (int64_t y = -radius; y <= radius; ++y) {
       for (int64_t x = -radius; x <= radius; ++x) {
         if (y * y + x * x > radius * radius) continue;
-        const double exponent =
-            static_cast<double>(y * y + x * x) * to_power / (filter.sigma_space * filter.sigma_space);
+        const double exponent = static_cast<double>(y * y + x * x) * of_space;
         window.taps.push_back(
             {static_cast<int32_t>(y + radius), static_cast<int32_t>(x + radius), static_cast<float>(exponent)});
       }
@@ -223,9 +214,9 @@ class Windows {
                        " pixels for (" + std::to_string(filter.height) + ", " + std::to_string(filter.width) + ")");
     if (!filter.element.empty() && std::ranges::all_of(filter.element, [](uint8_t one) { return one == 0; }))
       throw ValueError(std::string(function) + ": the structuring element has no pixels");
-    if (filter.iterations < 1)
-      throw ValueError(std::string(function) + ": iterations must be at least 1, not " +
-                       std::to_string(filter.iterations));
+    if (filter.iterations < 1 || filter.iterations > kMostIterations)
+      throw ValueError(std::string(function) + ": iterations must be 1 to " + std::to_string(kMostIterations) +
+                       ", not " + std::to_string(filter.iterations));
     switch (filter.operation) {
       case Operation::erode: return extremes(filter, Kind::least);
       case Operation::dilate: return extremes(filter, Kind::greatest);
@@ -253,7 +244,7 @@ class Windows {
     if (sigma == 0) throw ValueError(std::string(function) + ": a size or a sigma must be given");
     const double made = std::nearbyint(sigma * (dtype_ == Dtype::uint8 ? 3 : 4) * 2 + 1);
     if (made > static_cast<double>(kLargest))
-      throw ValueError(std::string(function) + ": sigma " + text(sigma) + " needs a window of more than " +
+      throw ValueError(std::string(function) + ": sigma " + number_text(sigma) + " needs a window of more than " +
                        std::to_string(kLargest) + " pixels");
     return static_cast<int64_t>(made) | 1;
   }
@@ -267,7 +258,10 @@ class Windows {
                       .dtype = dtype.value_or(dtype_),
                       .border = beyond.border};
     stage.outside.clear();
-    for (const double value : beyond.value) stage.outside.push_back(as_value(value, dtype_));
+    for (const double value : beyond.value) {
+      if (std::isnan(value)) throw ValueError("a filter: value must not be NaN");
+      stage.outside.push_back(element_of("a filter", "value", value, dtype_));
+    }
     if (stage.outside.empty()) throw ValueError("a filter: value must have a number");
     stages_.push_back(std::move(stage));
   }

@@ -3,6 +3,7 @@
 
 #include "image/geometry/plan.h"
 #include "image/geometry/run.h"
+#include "image/outputs.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 
@@ -61,16 +62,16 @@ std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const A
     throw ValueError("apply: " + std::to_string(outs.size()) + " arrays to fill for " + std::to_string(count) +
                      " pictures");
   std::vector<Journey> journeys(count);
+  const std::vector<Array> sources = apart_from(outs, pictures);
   size_t rounds = 0;
   for (size_t k = 0; k < count; ++k) {
     Journey& journey = journeys[k];
-    journey.picture = pictures[k];
+    journey.picture = sources[k];
     journey.passes = plan(chains[chains.size() == 1 ? 0 : k], pictures[k].shape(), pictures[k].dtype());
     rounds = std::max(rounds, journey.passes.size());
     if (outs.empty() || !outs[k].valid()) continue;
     journey.out = outs[k];
     journey.check_out();
-    if (journey.out.may_overlap(journey.picture)) journey.picture = journey.picture.copy();
   }
   for (size_t round = 0; round < rounds; ++round) {
     std::vector<PassRun> runs;

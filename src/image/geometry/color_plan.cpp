@@ -6,6 +6,7 @@
 #include <numbers>
 #include <string>
 
+#include "image/numbers.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/ops.h"
@@ -36,7 +37,7 @@ constexpr Space kSpaces[] = {
 const Space& space_of(ColorSpace space) { return kSpaces[static_cast<size_t>(space)]; }
 
 void check_finite(const char* function, const char* what, double value) {
-  if (!std::isfinite(value)) throw ValueError(std::string(function) + ": the " + what + " must be finite");
+  finite_float(function, std::string("the ") + what, value);
 }
 void check_factor(const char* function, double factor) {
   check_finite(function, "factor", factor);
@@ -71,10 +72,11 @@ std::vector<PointStep> step_of_values(PointStep step, int64_t channels, Dtype dt
   return {std::move(step)};
 }
 
-std::vector<PointStep> affine(double scale, double offset, const PictureShape& shape, Dtype dtype) {
+std::vector<PointStep> affine(const char* function, double scale, double offset, const PictureShape& shape,
+                              Dtype dtype) {
   PointStep step{.kind = Kind::affine};
   step.scale = {static_cast<float>(scale)};
-  step.offset = {static_cast<float>(offset)};
+  step.offset = {finite_float(function, "center * (1 - factor)", offset)};
   return step_of_values(step, shape.channels, dtype, [=](double value) { return value * scale + offset; });
 }
 
@@ -171,12 +173,12 @@ std::vector<PointStep> color_steps(const ConvertColor& stage, PictureShape& shap
 }
 
 std::vector<PointStep> color_steps(const Brightness& stage, PictureShape& shape, Dtype& dtype) {
-  return affine(stage.factor, 0, shape, dtype);
+  return affine("brightness", stage.factor, 0, shape, dtype);
 }
 
 std::vector<PointStep> color_steps(const Contrast& stage, PictureShape& shape, Dtype& dtype) {
   const double center = stage.center.value_or(static_cast<double>(color_range(dtype).most) / 2);
-  return affine(stage.factor, center * (1 - stage.factor), shape, dtype);
+  return affine("contrast", stage.factor, center * (1 - stage.factor), shape, dtype);
 }
 
 std::vector<PointStep> color_steps(const Saturation& stage, PictureShape& shape, Dtype& dtype) {

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "image/geometry/color_plan.h"
+#include "image/numbers.h"
 #include "iruka/error.h"
 
 namespace iruka::image {
@@ -13,12 +14,6 @@ namespace {
 constexpr int64_t kMostExtent = int64_t{1} << 26;        ///< of an axis; maps have some numbers for each place
 constexpr int64_t kMostRow = (int64_t{1} << 31) - 4096;  ///< elements of a row, so that 32 bits hold places
 
-std::string number_text(double value) {
-  std::string text = std::to_string(value);
-  while (text.ends_with('0')) text.pop_back();
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
 std::string size_text(int64_t height, int64_t width) {
   return "(" + std::to_string(height) + ", " + std::to_string(width) + ")";
 }
@@ -35,11 +30,8 @@ void check_dtype(const char* function, Dtype dtype) {
   if (is_picture_dtype(dtype)) return;
   throw TypeError(std::string(function) + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype));
 }
-void check_numbers(const char* function, const char* what, const std::vector<double>& values) {
+void check_some(const char* function, const char* what, const std::vector<double>& values) {
   if (values.empty()) throw ValueError(std::string(function) + ": " + what + " has no number");
-  for (const double value : values) {
-    if (!std::isfinite(value)) throw ValueError(std::string(function) + ": " + what + " must be finite");
-  }
 }
 
 void check_filter(const char* function, Filter filter) {
@@ -59,7 +51,7 @@ struct Check {
   }
   void operator()(const Crop& stage) const { check_size("crop", stage.height, stage.width); }
   void operator()(const Pad& stage) const {
-    check_numbers("pad", "value", stage.value);
+    check_some("pad", "value", stage.value);
     for (const int64_t margin : {stage.top, stage.bottom, stage.left, stage.right}) {
       if (margin < 0 || margin > kMostExtent)
         throw ValueError("pad: a margin must not be negative, but is " + std::to_string(margin));
@@ -68,22 +60,26 @@ struct Check {
   void operator()(const Flip&) const {}
   void operator()(const Transpose&) const {}
   void operator()(const Normalize& stage) const {
-    check_numbers("normalize", "mean", stage.mean);
-    check_numbers("normalize", "std", stage.deviation);
-    if (std::ranges::find(stage.deviation, 0.0) != stage.deviation.end())
-      throw ValueError("normalize: std must not be 0");
+    check_some("normalize", "mean", stage.mean);
+    check_some("normalize", "std", stage.deviation);
+    for (const double value : stage.mean) finite_float("normalize", "mean", value);
+    for (const double value : stage.deviation) {
+      finite_float("normalize", "std", value);
+      if (!std::isfinite(static_cast<float>(1 / value)))
+        throw ValueError("normalize: std must have a finite reciprocal in float32, but is " + number_text(value));
+    }
   }
   void operator()(const Cast& stage) const { check_dtype("cast", stage.dtype); }
   void operator()(const ToLayout&) const {}
   void operator()(const PyramidDown&) const {}
   void operator()(const Rotate& stage) const {
-    check_numbers("rotate", "value", stage.value);
+    check_some("rotate", "value", stage.value);
     check_filter("rotate", stage.filter);
     if (!std::isfinite(stage.degrees)) throw ValueError("rotate: the angle must be finite");
   }
   void operator()(const Warp& stage) const {
     if (stage.height != 0 || stage.width != 0) check_size("warp", stage.height, stage.width);
-    check_numbers("warp", "value", stage.value);
+    check_some("warp", "value", stage.value);
     for (const double number : stage.matrix) {
       if (!std::isfinite(number)) throw ValueError("warp: the matrix must be finite");
     }
@@ -103,12 +99,12 @@ std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double wi
   const double scale = stage.fit == Fit::not_larger ? std::min(down, across) : std::max(down, across);
   const auto extent = [&](double in, double own, int64_t wanted) {
     if (own == scale) return wanted;
-    return std::max<int64_t>(std::llround(in * scale), 1);
+    const double made = std::max(std::round(in * scale), 1.0);
+    if (made <= static_cast<double>(kMostExtent)) return static_cast<int64_t>(made);
+    throw ValueError("resize: the size (" + number_text(height * scale) + ", " + number_text(width * scale) +
+                     ") is too large");
   };
-  const int64_t made_height = extent(height, down, stage.height), made_width = extent(width, across, stage.width);
-  if (made_height > kMostExtent || made_width > kMostExtent)
-    throw ValueError("resize: the size " + size_text(made_height, made_width) + " is too large");
-  return {made_height, made_width};
+  return {extent(height, down, stage.height), extent(width, across, stage.width)};
 }
 
 namespace {
@@ -376,13 +372,8 @@ class Planner {
   std::vector<float> values(const char* function, const char* what, const std::vector<double>& numbers) const {
     check_channels(function, what, numbers);
     std::vector<float> made;
-    const Dtype dtype = pass_.result_dtype;
-    for (const double number : numbers) {
-      const double most = dtype == Dtype::uint8 ? 255 : 65535;
-      if (is_integer(dtype) && (number < 0 || number > most || number != std::floor(number)))
-        throw ValueError(std::string(function) + ": " + what + " " + number_text(number) + " is no " + name(dtype));
-      made.push_back(static_cast<float>(Scalar(number).as_element(dtype).as_double()));
-    }
+    made.reserve(numbers.size());
+    for (const double number : numbers) made.push_back(element_of(function, what, number, pass_.result_dtype));
     return made;
   }
 
