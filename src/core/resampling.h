@@ -79,6 +79,8 @@ struct Warping {
 struct Resampling {
   const void* source = nullptr;
   const void* source_end = nullptr;  ///< loops read no byte from here on
+  /// Where the memory holds some rows at a time, row y is at (first_row + y) % kept_rows.
+  int64_t first_row = 0, kept_rows = 0;
   int64_t row_bytes = 0, plane_bytes = 0;
   Dtype source_dtype = Dtype::uint8;  ///< of the memory
   Dtype dtype = Dtype::uint8;         ///< of the values that are resampled: that of the memory, or float32
@@ -105,6 +107,16 @@ struct Resampling {
   }
 };
 
+/// One pass on the calling thread while the rows of its source arrive.
+class ResamplingStream {
+ public:
+  static constexpr int64_t kRowsBeside = 16;  ///< that the memory holds, beside the taps of an output
+
+  virtual ~ResamplingStream() = default;
+  /// The memory has the rows before `end` now. Called for each row or for a few, in their order.
+  virtual void advance(int64_t end) = 0;
+};
+
 class Resamplings {
  public:
   static constinit const Implementations<Resamplings> implementations;
@@ -112,6 +124,8 @@ class Resamplings {
 
   /// Fills the results of all passes, of pictures of any size, on all threads.
   virtual void run(std::span<const Resampling> passes) = 0;
+  /// Null for a pass that reads its source in another order. The memory has rows->taps + kRowsBeside rows, or all.
+  virtual std::unique_ptr<ResamplingStream> stream(const Resampling& pass) = 0;
 };
 
 }  // namespace iruka

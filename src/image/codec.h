@@ -48,6 +48,8 @@ class Decoder {
   /// How a device's JPEG decoder may take the file (core/jpeg_decoding.h).
   enum class DeviceForm : uint8_t { none, many_scans, one_scan };
   virtual DeviceForm device_form() const { return DeviceForm::none; }
+  /// Whether decode() gives rows from top to bottom, one after the other.
+  virtual bool has_rows_in_order() const { return false; }
   /// Gives `rows` at least the rows of its window, once. Raises ValueError where data is damaged or missing.
   virtual void decode(RowTarget& rows) = 0;
 
@@ -139,6 +141,8 @@ struct DecodePlan {
 DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where);
 /// Without the chain. Into `out`, which fits and is in the CPU's memory, unless it is null.
 Array decode_by_cpu(const DecodePlan& plan, const Array* out);
+/// With the chain.
+Array decode_with_chain(const DecodePlan& plan, const Array* out);
 /// Raises what imdecode_into raises for an `out` that does not fit.
 void check_out(const Array& out, const DecodePlan& plan, const std::string& where);
 

@@ -189,18 +189,39 @@ void check_out(const Array& out, const DecodePlan& plan, const std::string& wher
   out.check_writable(where);
 }
 
+namespace {
+
+void decode_rows(const DecodePlan& plan, const Array& picture, ChainStream* stream = nullptr) {
+  const Header& header = plan.decoder->header();
+  RowTarget rows(picture, plan.wanted, plan.window, plan.decoder->row_format(plan.wanted),
+                 divided_up(header.height, plan.divisor), divided_up(header.width, plan.divisor), plan.divisor, stream);
+  plan.decoder->decode(rows);
+}
+
+}  // namespace
+
 Array decode_by_cpu(const DecodePlan& plan, const Array* out) {
   const bool in_place = out && plan.orientation == 1;
   Array picture = in_place ? *out : Array::empty(plan.stored_shape(), plan.wanted.dtype, cpu());
-  const Header& header = plan.decoder->header();
-  RowTarget rows(picture, plan.wanted, plan.window, plan.decoder->row_format(plan.wanted),
-                 divided_up(header.height, plan.divisor), divided_up(header.width, plan.divisor), plan.divisor);
-  plan.decoder->decode(rows);
+  decode_rows(plan, picture);
   if (plan.orientation == 1) return picture;
   if (!out) return upright(picture, plan.orientation).copy();
   Array target = *out;
   target.assign(upright(picture, plan.orientation));
   return target;
+}
+
+Array decode_with_chain(const DecodePlan& plan, const Array* out) {
+  const Array result = out ? *out : Array::empty(plan.result_shape, plan.result_dtype, cpu());
+  if (plan.orientation == 1 && plan.decoder->has_rows_in_order()) {
+    if (const auto stream = ChainStream::open(*plan.chain, plan.stored_shape(), plan.wanted.dtype, result)) {
+      decode_rows(plan, stream->rows(), stream.get());
+      stream->finish();
+      return result;
+    }
+  }
+  plan.chain->into(result, decode_by_cpu(plan, nullptr));
+  return result;
 }
 
 Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out) {

@@ -159,14 +159,7 @@ void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOpt
     return for_each_file(files, [&](size_t i) {
       const DecodePlan plan = plan_of(files[i], options);
       const Array* const out = files[i].out;
-      Array& picture = files[i].item.picture;
-      if (!plan.chain) {
-        picture = decode_by_cpu(plan, out);
-        return;
-      }
-      const Array whole = decode_by_cpu(plan, nullptr);
-      picture = out ? *out : Array::empty(plan.result_shape, plan.result_dtype, cpu());
-      plan.chain->into(picture, whole);
+      files[i].item.picture = plan.chain ? decode_with_chain(plan, out) : decode_by_cpu(plan, out);
     });
   }
   std::vector<PlannedFile> plans(files.size());

@@ -7,8 +7,10 @@
 namespace iruka::image {
 
 RowTarget::RowTarget(const Array& picture, PixelFormat wanted, const Region& window, PixelFormat source,
-                     int64_t source_height, int64_t source_width, int64_t divisor)
-    : picture_(static_cast<uint8_t*>(picture.data())),
+                     int64_t source_height, int64_t source_width, int64_t divisor, ChainStream* stream)
+    : stream_(stream),
+      picture_(static_cast<uint8_t*>(picture.data())),
+      picture_rows_(picture.shape(0)),
       picture_row_bytes_(window.width * wanted.bytes()),
       window_(window),
       source_(source),
@@ -30,7 +32,7 @@ bool RowTarget::is_direct() const {
 }
 
 uint8_t* RowTarget::whole_picture() const {
-  return is_direct() && window_.height == source_height_ ? picture_ : nullptr;
+  return is_direct() && picture_rows_ == source_height_ && !stream_ ? picture_ : nullptr;
 }
 
 uint8_t* RowTarget::begin(int64_t y) {
@@ -38,7 +40,12 @@ uint8_t* RowTarget::begin(int64_t y) {
 }
 
 void RowTarget::end(int64_t y) {
-  if (is_direct() || !is_wanted(y)) return;
+  if (!is_wanted(y)) return;
+  if (!is_direct()) convert_row(y);
+  if (stream_) stream_->advance(y - window_.y + 1);
+}
+
+void RowTarget::convert_row(int64_t y) {
   auto* from = static_cast<uint8_t*>(scratch_.data());
   const int64_t skipped = window_.x - first_column_;
   // The first sample is at the aligned start of the scratch memory, in which samples may grow.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "image/geometry/stream.h"
 #include "image/pixel_format.h"
 #include "iruka/array.h"
 #include "iruka/image.h"
@@ -10,13 +11,13 @@
 namespace iruka::image {
 
 /// Takes rows of a source picture, in any order, and puts the pixels of a window into a picture. After its constructor
-/// nothing allocates or raises, so that a codec's library may jump over its frames.
+/// nothing allocates or raises but the steps of a stream, so that a codec's library may jump over its frames.
 class RowTarget {
  public:
   /// `picture` has the window's size and is C-contiguous. The source has rows of `source_width` pixels; each is smaller
-  /// than the file's by `divisor`.
+  /// than the file's by `divisor`. Where there is a stream, `picture` is its rows(), and rows come in their order.
   RowTarget(const Array& picture, PixelFormat wanted, const Region& window, PixelFormat source, int64_t source_height,
-            int64_t source_width, int64_t divisor);
+            int64_t source_width, int64_t divisor, ChainStream* stream = nullptr);
 
   const Region& window() const { return window_; }
   PixelFormat source() const { return source_; }
@@ -36,10 +37,12 @@ class RowTarget {
 
  private:
   bool is_direct() const;
-  uint8_t* picture_row(int64_t y) const { return picture_ + (y - window_.y) * picture_row_bytes_; }
+  void convert_row(int64_t y);
+  uint8_t* picture_row(int64_t y) const { return picture_ + (y - window_.y) % picture_rows_ * picture_row_bytes_; }
 
+  ChainStream* stream_;
   uint8_t* picture_;
-  int64_t picture_row_bytes_;
+  int64_t picture_rows_, picture_row_bytes_;
   Region window_;
   PixelFormat source_, wanted_;
   RowConverter convert_;

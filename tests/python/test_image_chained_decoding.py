@@ -57,6 +57,72 @@ def test_crops_are_of_the_upright_picture(orientation):
         )
 
 
+STREAMED = {
+    "antialiased": [image.Resize((13, 11))],
+    "one pixel": [image.Resize((1, 1), "area")],
+    "rounded columns": [image.Resize((9, 17), "cubic"), image.Normalize(100, 3)],
+    "sparse rows": [image.Resize((5, 6), convention="opencv")],
+    "nearest": [image.Resize((7, 40), "nearest")],
+    "from below": [image.Resize((12, 15), "lanczos3"), image.Flip(vertical=True), image.Layout("CHW")],
+    "transposed": [image.Resize((10, 14)), image.Transpose(), image.Cast("float32")],
+    "both ends constant": [image.Resize((8, 9)), image.Pad(((3, 2), (1, 4)), value=7)],
+    "only padding": [image.Resize((8, 9)), image.Pad(((0, 9), (0, 0))), image.Crop((5, 9), (10, 0))],
+    "mirrored rows": [image.Resize((9, 9)), image.Pad(((4, 4), (4, 4)), "reflect")],
+    "two passes": [image.Resize((20, 16)), image.Resize((7, 5)), image.Gamma(0.5)],
+    "float source": [image.Cast("float32"), image.Resize((6, 8))],
+    "enlarged": [image.Resize((300, 310))],
+    "turned": [image.Rotate(90), image.Resize((21, 12))],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (37, 61), (131, 98)])
+@pytest.mark.parametrize("chain", STREAMED.values(), ids=STREAMED)
+def test_rows_that_arrive_one_by_one_give_the_same_bits(chain, size):
+    chain = image.Chain(chain)
+    rgb, grey, rgba, deep = smooth(*size), smooth(*size, 1), smooth(*size, 4), smooth(*size, 1, np.uint16)
+    files = [
+        pillow(rgb, "JPEG", quality=90),
+        pillow(rgb, "JPEG", quality=90, subsampling=0, restart_marker_rows=1),
+        pillow(rgb, "JPEG", progressive=True),
+        pillow(grey, "JPEG"),
+        pillow(rgb, "PNG"),
+        pillow(grey, "PNG"),
+        pillow(rgba, "PNG"),
+        pillow(deep, "PNG"),
+        pillow(rgb, "BMP"),
+        turned(pillow(rgb, "JPEG"), 3),
+        turned(pillow(rgb, "JPEG"), 6),
+    ]
+    pictures = image.imdecode_batch(files, mode="unchanged", chain=chain)
+    for data, made in zip(files, pictures):
+        expected = iruka.asnumpy(chain(image.imdecode(data, mode="unchanged")))
+        np.testing.assert_array_equal(iruka.asnumpy(made), expected)
+        out = np.empty_like(expected)
+        image.imdecode(data, mode="unchanged", chain=chain, out=out)
+        np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart_marker_rows": 1}])
+def test_damage_is_reported_as_without_a_chain(options):
+    data = photograph(75, 90, **options)
+    chain = image.Chain([image.Resize((31, 20))])
+    rng = np.random.default_rng(7)
+    files = [data[:length] for length in rng.integers(0, len(data), 40)]
+    for _ in range(80):
+        damaged = bytearray(data)
+        damaged[rng.integers(len(data))] = rng.integers(256)
+        files.append(bytes(damaged))
+    failed = 0
+    for plain, made in zip(image.imdecode_batch(files), image.imdecode_batch(files, chain=chain)):
+        if isinstance(plain, Exception):
+            failed += 1
+            assert type(made) is type(plain) and str(made) == str(plain)
+        else:
+            np.testing.assert_array_equal(iruka.asnumpy(made), iruka.asnumpy(chain(plain)))
+    assert 40 <= failed < len(files)
+
+
 def test_modes_and_dtypes(tmp_path):
     data = pillow(smooth(30, 40, dtype=np.uint8), "PNG")
     chain = image.Chain([image.Resize((11, 13))])

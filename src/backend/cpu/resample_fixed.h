@@ -283,17 +283,64 @@ IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8
   }
 }
 
+/// Where outputs are far apart, a vector holds the sums over several taps of one pixel of up to 4 channels.
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint8_t* const* rows,
+                                         int16_t* const* results) {
+  constexpr int kLanes = kChannels == 3 ? 4 : kChannels;  // int32 lanes of a pair of taps
+  constexpr int kPairs = 8 / kLanes;                      // of taps in a vector; their pixels lie in 16 bytes
+  alignas(32) uint8_t places[32];
+  alignas(32) int32_t spread[8];
+  for (int lane = 0; lane < 8; ++lane) {
+    const int pair = lane / kLanes, channel = lane % kLanes < kChannels ? lane % kLanes : 0;
+    places[4 * lane] = static_cast<uint8_t>(2 * pair * kChannels + channel);
+    places[4 * lane + 2] = static_cast<uint8_t>((2 * pair + 1) * kChannels + channel);
+    places[4 * lane + 1] = places[4 * lane + 3] = 0x80;  // the upper half of each number is 0
+    spread[lane] = pair;
+  }
+  constexpr int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+  const __m256i place = _mm256_load_si256(reinterpret_cast<const __m256i*>(places));
+  const __m256i spreading = _mm256_load_si256(reinterpret_cast<const __m256i*>(spread));
+  const ColumnRounding rounding(columns);
+  const __m128i down = _mm_cvtsi32_si128(rounding.down);
+  const int pairs = columns.pairs;
+  for (int64_t x = 0; x < columns.pixels; ++x) {
+    const int64_t start = int64_t{columns.start[x]} * kChannels;
+    const int16_t* const weights = columns.weights + x * 2 * pairs;
+    __m256i sum[kRows];
+    for (int r = 0; r < kRows; ++r) sum[r] = _mm256_setzero_si256();
+    for (int k = 0; k < pairs; k += kPairs) {
+      const int count = pairs - k < kPairs ? pairs - k : kPairs;
+      const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - count));
+      const __m256i each = _mm256_maskload_epi32(reinterpret_cast<const int*>(weights + 2 * k), mask);
+      const __m256i weight = _mm256_permutevar8x32_epi32(each, spreading);
+      for (int r = 0; r < kRows; ++r) {
+        const uint8_t* const from = rows[r] + start + 2 * k * kChannels;
+        const __m256i bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+        sum[r] = _mm256_add_epi32(sum[r], _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, place), weight));
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sum[r]), _mm256_extracti128_si256(sum[r], 1));
+      if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
+      if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
+      total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), down);
+      const __m128i numbers = rounding(_mm_packs_epi32(total, total));
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(results[r] + x * kChannels), numbers);
+    }
+  }
+}
+
 template <int kRows>
 void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
   if (columns.groups) return fixed_groups<kRows>(columns, rows, results);
-  for (int r = 0; r < kRows; ++r) {
-    switch (columns.channels) {
-      case 1: fixed_pixels<1>(columns, rows[r], results[r]); break;
-      case 2: fixed_pixels<2>(columns, rows[r], results[r]); break;
-      case 3: fixed_pixels<3>(columns, rows[r], results[r]); break;
-      case 4: fixed_pixels<4>(columns, rows[r], results[r]); break;
-      default: fixed_channels(columns, rows[r], results[r]);
-    }
+  switch (columns.channels) {
+    case 1: return fixed_windows<1, kRows>(columns, rows, results);
+    case 2: return fixed_windows<2, kRows>(columns, rows, results);
+    case 3: return fixed_windows<3, kRows>(columns, rows, results);
+    case 4: return fixed_windows<4, kRows>(columns, rows, results);
+    default:
+      for (int r = 0; r < kRows; ++r) fixed_channels(columns, rows[r], results[r]);
   }
 }
 

@@ -167,6 +167,7 @@ int64_t ResamplePass::row_work() const {
 }
 
 const char* ResamplePass::source_row(int64_t plane, int64_t row) const {
+  if (job_.kept_rows > 0) row = (job_.first_row + row) % job_.kept_rows;
   return static_cast<const char*>(job_.source) + plane * job_.plane_bytes + row * job_.row_bytes;
 }
 
@@ -202,7 +203,7 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
 }
 
 /// Computes the rows that output row `y` needs and, to compute several at once, some of the outputs behind it.
-void ResamplePass::find_rows(Workspace& space, int64_t y, int64_t end, int64_t direction) const {
+void ResamplePass::find_rows(Workspace& space, int64_t y, const Outputs& outputs) const {
   const AxisMap& axis = *job_.rows;
   const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(row % ring_rows_)] == row; };
   const auto start_of = [&](int64_t output) { return int64_t{axis.start[static_cast<size_t>(output)]}; };
@@ -216,9 +217,10 @@ void ResamplePass::find_rows(Workspace& space, int64_t y, int64_t end, int64_t d
   }
   if (count == 0) return;
   const int64_t first = start_of(y);
-  for (int64_t later = y + direction; later != end && count < kRowsAtOnce; later += direction) {
+  for (int64_t later = y + outputs.direction; later != outputs.end && count < kRowsAtOnce; later += outputs.direction) {
     if (start_of(later) < first || end_of(later) > first + ring_rows_) break;
-    for (int64_t row = start_of(later); row < end_of(later) && count < kRowsAtOnce; ++row) {
+    const int64_t behind = std::min(end_of(later), outputs.available);
+    for (int64_t row = start_of(later); row < behind && count < kRowsAtOnce; ++row) {
       if (!has(row) && std::find(wanted, wanted + count, row) == wanted + count) wanted[count++] = row;
     }
   }
@@ -428,35 +430,90 @@ void ResamplePass::put_outside(char* stage, int64_t plane_bytes, int64_t begin, 
   }
 }
 
+void ResamplePass::run_row(Workspace& space, int64_t y, const Outputs& outputs) const {
+  const AxisMap& columns = *job_.columns;
+  char* const stage = is_direct_ ? result_row(y) : space.stage;
+  const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
+  const int64_t start = job_.rows->start[static_cast<size_t>(y)];
+  if (start == AxisMap::kOutside) {
+    put_outside(stage, plane_bytes, 0, columns.out);
+  } else if (reads_source()) {
+    const int64_t first = columns.start.front() * job_.channels * stage_bytes_;
+    return color_row(space, y, source_row(0, start) + first, job_.plane_bytes);
+  } else {
+    if (kind_ == Kind::select) {
+      run_selection(space, y);
+    } else {
+      find_rows(space, y, outputs);
+      stage_row(space, y);
+    }
+    put_outside(stage, plane_bytes, 0, columns.first);
+    put_outside(stage, plane_bytes, columns.end, columns.out);
+  }
+  if (!is_direct_) finish_row(space, y);
+}
+
 void ResamplePass::run(int64_t begin, int64_t end) const {
   Workspace space(*this);
   if (kind_ == Kind::warp) return run_warps(space, begin, end);
-  const AxisMap& columns = *job_.columns;
   const auto start = [&](int64_t y) { return job_.rows->start[static_cast<size_t>(y)]; };
   // In the order of the rows of the source, so that those in the ring serve several outputs.
   const bool is_reversed = start(end - 1) < start(begin);
-  const int64_t direction = is_reversed ? -1 : 1, last = is_reversed ? begin - 1 : end;
-  for (int64_t y = is_reversed ? end - 1 : begin; y != last && !should_stop(); y += direction) {
-    char* const stage = is_direct_ ? result_row(y) : space.stage;
-    const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
-    if (start(y) == AxisMap::kOutside) {
-      put_outside(stage, plane_bytes, 0, columns.out);
-    } else if (reads_source()) {
-      const int64_t row = start(y), first = job_.columns->start.front() * job_.channels * stage_bytes_;
-      color_row(space, y, source_row(0, row) + first, job_.plane_bytes);
-      continue;
-    } else {
-      if (kind_ == Kind::select) {
-        run_selection(space, y);
-      } else {
-        find_rows(space, y, last, direction);
-        stage_row(space, y);
-      }
-      put_outside(stage, plane_bytes, 0, columns.first);
-      put_outside(stage, plane_bytes, columns.end, columns.out);
+  const Outputs outputs{is_reversed ? begin - 1 : end, is_reversed ? -1 : 1, job_.rows->in};
+  for (int64_t y = is_reversed ? end - 1 : begin; y != outputs.end && !should_stop(); y += outputs.direction)
+    run_row(space, y, outputs);
+}
+
+/// Outputs are computed as soon as their last row is there, but not before a few more are, which are computed with it.
+class ResamplePass::Stream final : public ResamplingStream {
+ public:
+  explicit Stream(const Resampling& job) : job_(job), pass_(job_), space_(pass_) {
+    const AxisMap& rows = *job_.rows;
+    const bool is_reversed = rows.first < rows.end && start_of(rows.end - 1) < start_of(rows.first);
+    outputs_ = {is_reversed ? rows.first - 1 : rows.end, is_reversed ? -1 : 1, 0};
+    next_ = is_reversed ? rows.end - 1 : rows.first;
+    last_ = job_.first_row;
+    for (int64_t y = rows.first; y < rows.end; ++y) last_ = std::max(last_, job_.first_row + end_of(y));
+    for (int64_t y = 0; y < rows.out; ++y) {
+      if (y < rows.first || y >= rows.end) pass_.run_row(space_, y, outputs_);
     }
-    if (!is_direct_) finish_row(space, y);
   }
+
+  bool reads_in_order() const {
+    int64_t start = 0, end = 0;
+    for (int64_t y = next_; y != outputs_.end; y += outputs_.direction) {
+      if (start_of(y) < start || end_of(y) < end) return false;
+      start = start_of(y), end = end_of(y);
+    }
+    return true;
+  }
+
+  void advance(int64_t end) override {
+    outputs_.available = std::min(end - job_.first_row, job_.rows->in);
+    const bool is_last = end >= last_;
+    if (next_ == outputs_.end || (!is_last && end_of(next_) + 2 * kRowsAtOnce > outputs_.available)) return;
+    for (; next_ != outputs_.end; next_ += outputs_.direction) {
+      if (!is_last && end_of(next_) + kRowsAtOnce > outputs_.available) return;
+      pass_.run_row(space_, next_, outputs_);
+    }
+  }
+
+ private:
+  int64_t start_of(int64_t y) const { return job_.rows->start[static_cast<size_t>(y)]; }
+  int64_t end_of(int64_t y) const { return start_of(y) + job_.rows->count[static_cast<size_t>(y)]; }
+
+  const Resampling job_;
+  const ResamplePass pass_;
+  Workspace space_;  ///< memory that the thread lends: no other pass may run on it meanwhile
+  Outputs outputs_{};
+  int64_t next_ = 0;  ///< output
+  int64_t last_ = 0;  ///< behind the last row that counts
+};
+
+std::unique_ptr<ResamplingStream> ResamplePass::stream(const Resampling& job) {
+  if (job.warp || job.rows->out == 0 || job.columns->out == 0 || job.all_channels() == 0) return nullptr;
+  auto made = std::make_unique<Stream>(job);
+  return made->reads_in_order() ? std::move(made) : nullptr;
 }
 
 }  // namespace iruka::cpu_backend

@@ -21,6 +21,7 @@ class ResamplePass {
   int64_t row_work() const;
   /// Fills the rows of the result from `begin` to `end`. Stops early where should_stop() says so.
   void run(int64_t begin, int64_t end) const;
+  static std::unique_ptr<ResamplingStream> stream(const Resampling& job);
 
  private:
   /// How rows are computed: each is a row of the source, a sum of integers, a sum of floats, or at places of a warp.
@@ -31,17 +32,23 @@ class ResamplePass {
   enum class Order : uint8_t { pixels, planes, scattered };
   /// The memory of a thread that computes a strip.
   class Workspace;
+  class Stream;
+  /// Outputs in the order of the rows that they read, of which those before `available` are there.
+  struct Outputs {
+    int64_t end, direction, available;
+  };
 
   void choose_steps();
   void fill_outside();
   const char* source_row(int64_t plane, int64_t row) const;
   void compute_rows(Workspace& space, const int64_t* wanted, int count) const;
-  void find_rows(Workspace& space, int64_t y, int64_t end, int64_t direction) const;
+  void find_rows(Workspace& space, int64_t y, const Outputs& outputs) const;
   void stage_row(Workspace& space, int64_t y) const;
   void finish_row(Workspace& space, int64_t y) const;
   bool reads_source() const;
   void color_row(Workspace& space, int64_t y, const char* from, int64_t plane_bytes) const;
   void run_selection(Workspace& space, int64_t y) const;
+  void run_row(Workspace& space, int64_t y, const Outputs& outputs) const;
   void warp_block(Workspace& space, int64_t y, char* stage, int64_t plane_bytes, int64_t first, int64_t pixels) const;
   void run_warps(Workspace& space, int64_t begin, int64_t end) const;
   void scatter(const char* from, int64_t y) const;

@@ -22,6 +22,8 @@ class CpuResamplings final : public Resamplings {
     }
     run_in_strips(passes, [](const ResamplePass& pass) { return kStripWork / std::max<int64_t>(pass.row_work(), 1); });
   }
+
+  std::unique_ptr<ResamplingStream> stream(const Resampling& pass) override { return ResamplePass::stream(pass); }
 };
 
 }  // namespace

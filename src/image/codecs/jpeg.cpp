@@ -125,6 +125,7 @@ class JpegDecoder final : public Decoder {
   }
 
   bool can_divide(int64_t) const override { return true; }
+  bool has_rows_in_order() const override { return true; }
 
   DeviceForm device_form() const override {
     const bool is_known = info_.jpeg_color_space == JCS_GRAYSCALE || info_.jpeg_color_space == JCS_YCbCr;

@@ -71,6 +71,8 @@ class PngDecoder final : public Decoder {
     check_bytes(raw / kMaxExpansion);
   }
 
+  bool has_rows_in_order() const override { return true; }
+
   void decode(RowTarget& rows) override {
     int passes = 1;
     run([&, this] {

@@ -108,6 +108,20 @@ WarpNumbers::WarpNumbers(const Warp& warp, int64_t outputs) : divides(divides_pl
 bool prefers_kernels() { return kernels_are_preferred.load(std::memory_order_relaxed); }
 void prefer_kernels(bool are_preferred) { kernels_are_preferred.store(are_preferred, std::memory_order_relaxed); }
 
+int64_t stream_rows(const PassPlan& plan) {
+  return std::min<int64_t>(plan.from.height, axis_map(plan.rows)->taps + ResamplingStream::kRowsBeside);
+}
+
+std::unique_ptr<ResamplingStream> stream_pass(const PassRun& run) {
+  Resamplings* const loops = prefers_kernels() ? nullptr : run.source.device().find_service<Resamplings>();
+  if (!loops || run.plan.warp) return nullptr;
+  Resampling job = resampling_of(run);
+  job.first_row = run.plan.y;
+  job.kept_rows = run.source.shape(0);
+  job.source = static_cast<const char*>(job.source) - run.plan.y * job.row_bytes;
+  return loops->stream(job);
+}
+
 void run_passes(std::span<const PassRun> runs) {
   std::vector<Array> sources;  // which live until the end
   std::vector<Resampling> jobs;

@@ -1,6 +1,7 @@
 // Runs passes of pictures on the device where they are.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "image/geometry/plan.h"
@@ -33,6 +34,11 @@ struct WarpNumbers {
   std::vector<float> rows;  ///< (outputs, 3)
 };
 
+/// A pass of the CPU's loops whose source arrives row by row: run.source is memory for some rows, row y at
+/// y % run.source.shape(0). Null where the pass needs the whole picture.
+std::unique_ptr<ResamplingStream> stream_pass(const PassRun& run);
+/// The rows of memory for a stream of this pass.
+int64_t stream_rows(const PassPlan& plan);
 /// By the device's loops where it has some, else by a kernel.
 void run_passes(std::span<const PassRun> runs);
 /// By kernels, on any device.
