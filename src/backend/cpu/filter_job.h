@@ -21,15 +21,21 @@ struct BilateralRow {
   float* const* results = nullptr;  ///< a row for each channel, with room
 };
 
+/// The most rows of windows of medians whose columns are sorted: of 1, 3 and 5.
+inline constexpr int kMostSorted = 5;
+
 /// Loops for elements of one type.
 template <class T>
 struct RankLoops {
   /// The least, or greatest, of the elements of the same number of some rows. `result` may be the first row.
   void (*least)(const T* const* rows, int count, int64_t elements, T* result);
   void (*greatest)(const T* const* rows, int count, int64_t elements, T* result);
-  /// The median of a window of `size` rows and columns. Neighbouring columns are `step` elements apart. `space` holds
-  /// as many rows as the window, with room, as long as those that are read.
-  void (*median)(const T* const* rows, int size, int64_t step, int64_t elements, T* const* space, T* result);
+  /// Sorts each column of kMostSorted rows at most.
+  void (*sort_columns)(const T* const* rows, int size, int64_t elements, T* const* sorted);
+  /// The median of `size` columns that are sorted and `step` elements apart.
+  void (*median_of_columns)(const T* const* sorted, int size, int64_t step, int64_t elements, T* result);
+  /// The median of a window of any `size` of rows and columns. Neighbouring columns are `step` elements apart.
+  void (*median)(const T* const* rows, int size, int64_t step, int64_t elements, T* result);
   /// a - b, saturated.
   void (*subtract)(const T* a, const T* b, int64_t elements, T* result);
 };

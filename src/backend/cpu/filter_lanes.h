@@ -34,10 +34,20 @@ using Integers = Lanes<int32_t>;
 template <class V> IRUKA_FILTER_INLINE V lesser(V a, V b) { return b < a ? b : a; }
 template <class V> IRUKA_FILTER_INLINE V larger(V a, V b) { return a < b ? b : a; }
 
-/// Stores make(x) at `result` + x for x = 0, kSize, ...; of the last vector only what belongs to the row.
-template <class L, class T, class Make>
+/// Stores make(x) at `result` + x for x = 0, kSize, ...; of the last vector only what belongs to the row. kAtOnce
+/// vectors are made before they are stored, so that they share what stores might change, such as pointers to rows.
+template <class L, int kAtOnce = 1, class T, class Make>
 IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
   int64_t x = 0;
+  if constexpr (kAtOnce > 1) {
+    for (; x + kAtOnce * L::kSize <= elements; x += kAtOnce * L::kSize) {
+      typename L::Vector made[kAtOnce];
+#pragma clang loop unroll(full)
+      for (int k = 0; k < kAtOnce; ++k) made[k] = make(x + k * L::kSize);
+#pragma clang loop unroll(full)
+      for (int k = 0; k < kAtOnce; ++k) L::store(made[k], result + x + k * L::kSize);
+    }
+  }
   for (; x + L::kSize <= elements; x += L::kSize) L::store(make(x), result + x);
   if (x == elements) return;
   const typename L::Vector last = make(x);
@@ -50,7 +60,8 @@ IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
 
-template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>, extreme<T, true>, median<T>, subtract<T>};
+template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>, extreme<T, true>, sort_columns<T>,
+                                                   median_of_columns<T>, median<T>, subtract<T>};
 template <class T, class S> constexpr BoxLoops<T, S> box_loops{add_rows<T, S>, slide<T, S>, across<T, S>};
 
 }  // namespace

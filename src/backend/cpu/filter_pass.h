@@ -1,5 +1,6 @@
-// One filter of one picture: rows are padded by what lies beyond the ends of the picture, kept while windows contain
-// them, and summed, compared or sorted by loops over whole rows.
+// One filter of one picture. Where columns of windows are summed, compared or sorted first, rows are read from the
+// picture, and what was made of columns is padded by what lies beyond the ends of rows. Else rows are padded and kept
+// while windows contain them.
 #pragma once
 
 #include <cstdint>
@@ -38,23 +39,42 @@ class FilterPass {
   bool has_histograms() const {
     return window_.kind == Kind::median && work_ == Sample::uint8 && window_.width >= kHistogramSize;
   }
+  /// Whether columns of the window are combined first, whatever lies beside them.
+  bool has_columns_first() const;
+  bool has_sorted_columns() const { return window_.kind == Kind::median && window_.width <= kMostSorted; }
   Sample work_sample() const;
+  void find_runs();
   void find_border();
+  void find_beyond();
+  const void* plain_row(int64_t plane, int64_t y, char* memory) const;
   void pad_row(int64_t plane, int64_t y, char* to) const;
-  void pad_ends(char* row, int64_t channel) const;
+  void pad_ends(char* row, int64_t pixel_bytes, const char* beyond) const;
+  template <class S>
+  S* first_column(char* memory) const;
+  template <class S>
+  S* pad_columns(S* first, int64_t plane) const;
   void put_outside(char* to, int64_t channel, int64_t pixels) const;
   void find_window(Workspace& space, int64_t plane, int64_t y) const;
+  void find_spans(char* row, int64_t line) const;
   void find_bilateral_row(Workspace& space, int64_t y, char* to) const;
   template <class T>
   void set_tap_rows(Workspace& space) const;
-  void sum_row(Workspace& space, float* to) const;
-  void integer_row(Workspace& space, char* to) const;
+  void sum_row(Workspace& space, int64_t plane, float* to) const;
+  void integer_row(Workspace& space, int64_t plane, char* to) const;
+  /// Calls `use` with the loops of boxes for the picture's values.
+  template <class Use>
+  void with_box_loops(Use&& use) const;
   template <class T, class S>
-  void box_row(Workspace& space, const BoxLoops<T, S>& loops, int64_t y, T* to) const;
+  void box_row(Workspace& space, const BoxLoops<T, S>& loops, int64_t plane, int64_t y, T* to) const;
+  /// Calls `use` with the loops of ranks for values of padded rows.
+  template <class Use>
+  void with_rank_loops(Use&& use) const;
   template <class T>
-  void rank_row(Workspace& space, const RankLoops<T>& loops, int64_t y, T* to) const;
+  void median_row(Workspace& space, const RankLoops<T>& loops, int64_t plane, int64_t y, T* to) const;
   template <class T>
-  const T* extreme_columns(Workspace& space, const RankLoops<T>& loops, int64_t y) const;
+  void rank_row(Workspace& space, const RankLoops<T>& loops, int64_t plane, int64_t y, T* to) const;
+  template <class T>
+  T* extreme_columns(Workspace& space, const RankLoops<T>& loops, int64_t y) const;
   template <class T>
   void compute_row(Workspace& space, const RankLoops<T>& loops, int64_t plane, int64_t y) const;
   template <class T>
@@ -81,7 +101,10 @@ class FilterPass {
   int64_t work_bytes_;
   std::vector<int64_t> left_, right_;  ///< columns that stand for those beyond the ends, -1 for constants
   std::vector<char> outside_;          ///< the value of constants of each channel
-  std::vector<int32_t> tap_y_, tap_x_;
+  std::vector<char> beyond_;           ///< what becomes of columns of these
+  int64_t lines_ = 1;                  ///< rows that are kept of each row of the picture
+  std::vector<int64_t> spans_;         ///< the neighbours that the values of each of these are the extremes of
+  std::vector<int32_t> tap_y_, tap_x_, tap_line_;
   std::vector<float> weights_;            ///< of the taps
   std::vector<int16_t> integer_weights_;  ///< the same as integers
   std::vector<int16_t> integer_columns_;  ///< of an even number

@@ -1,24 +1,48 @@
 // Least and greatest values, medians, saturated differences. Part of filter_lanes.h.
 
+/// kCount is 0 for more than eight.
 template <class T, bool kIsGreatest, int kCount>
 void extreme_of(const T* const* rows, int any_count, int64_t elements, T* result) {
   using L = Lanes<T>;
-  const int count = kCount > 0 ? kCount : any_count;
-  fill_row<L>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
-    typename L::Vector v = L::load(rows[0] + x);
-    for (int k = 1; k < count; ++k) {
-      const typename L::Vector next = L::load(rows[k] + x);
-      v = kIsGreatest ? larger(v, next) : lesser(v, next);
+  const auto join = [](typename L::Vector a, typename L::Vector b)
+                        __attribute__((always_inline)) { return kIsGreatest ? larger(a, b) : lesser(a, b); };
+  if constexpr (kCount > 0) {
+    fill_row<L, 4>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+      typename L::Vector v = L::load(rows[0] + x);
+#pragma clang loop unroll(full)
+      for (int k = 1; k < kCount; ++k) v = join(v, L::load(rows[k] + x));
+      return v;
+    });
+  } else {
+    constexpr int kAtOnce = 4;
+    int64_t x = 0;
+    for (; x + kAtOnce * L::kSize <= elements; x += kAtOnce * L::kSize) {
+      typename L::Vector v[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) v[u] = L::load(rows[0] + x + u * L::kSize);
+      for (int k = 1; k < any_count; ++k) {
+        const T* const row = rows[k] + x;
+        for (int u = 0; u < kAtOnce; ++u) v[u] = join(v[u], L::load(row + u * L::kSize));
+      }
+      for (int u = 0; u < kAtOnce; ++u) L::store(v[u], result + x + u * L::kSize);
     }
-    return v;
-  });
+    fill_row<L>(elements - x, result + x, [&](int64_t rest) __attribute__((always_inline)) {
+      typename L::Vector v = L::load(rows[0] + x + rest);
+      for (int k = 1; k < any_count; ++k) v = join(v, L::load(rows[k] + x + rest));
+      return v;
+    });
+  }
 }
 template <class T, bool kIsGreatest>
 void extreme(const T* const* rows, int count, int64_t elements, T* result) {
   switch (count) {
+    case 1: return extreme_of<T, kIsGreatest, 1>(rows, count, elements, result);
     case 2: return extreme_of<T, kIsGreatest, 2>(rows, count, elements, result);
     case 3: return extreme_of<T, kIsGreatest, 3>(rows, count, elements, result);
     case 4: return extreme_of<T, kIsGreatest, 4>(rows, count, elements, result);
+    case 5: return extreme_of<T, kIsGreatest, 5>(rows, count, elements, result);
+    case 6: return extreme_of<T, kIsGreatest, 6>(rows, count, elements, result);
+    case 7: return extreme_of<T, kIsGreatest, 7>(rows, count, elements, result);
+    case 8: return extreme_of<T, kIsGreatest, 8>(rows, count, elements, result);
     default: return extreme_of<T, kIsGreatest, 0>(rows, count, elements, result);
   }
 }
@@ -40,28 +64,60 @@ template <class V> IRUKA_FILTER_INLINE void exchange(V& a, V& b) {
   a = low;
 }
 
-/// Columns of three are sorted first; neighbours share them.
-template <class T> void median_of_three(const T* const* rows, int64_t step, int64_t elements, T* const* space,
-                                        T* result) {
+/// Fills rows with what make(x, vectors) makes of each place.
+template <int kRows, class T, class Make>
+IRUKA_FILTER_INLINE void fill_rows(int64_t elements, T* const* results, Make&& make) {
+  using L = Lanes<T>;
+  T* to[kRows];
+  for (int k = 0; k < kRows; ++k) to[k] = results[k];
+  typename L::Vector v[kRows];
+  int64_t x = 0;
+  for (; x + L::kSize <= elements; x += L::kSize) {
+    make(x, v);
+    for (int k = 0; k < kRows; ++k) L::store(v[k], to[k] + x);
+  }
+  if (x == elements) return;
+  make(x, v);
+  for (int k = 0; k < kRows; ++k) __builtin_memcpy(to[k] + x, &v[k], static_cast<size_t>(elements - x) * sizeof(T));
+}
+
+/// Columns are sorted first; neighbours share them.
+template <class T> void sort_columns(const T* const* rows, int size, int64_t elements, T* const* sorted) {
   using L = Lanes<T>;
   using V = typename L::Vector;
-  const int64_t all = elements + 2 * step;
-  for (int64_t x = 0; x < all; x += L::kSize) {
-    V a = L::load(rows[0] + x), b = L::load(rows[1] + x), c = L::load(rows[2] + x);
-    exchange(a, b);
-    exchange(b, c);
-    exchange(a, b);
-    L::store(a, space[0] + x);
-    L::store(b, space[1] + x);
-    L::store(c, space[2] + x);
+  if (size == 1) {
+    __builtin_memcpy(sorted[0], rows[0], static_cast<size_t>(elements) * sizeof(T));
+  } else if (size == 3) {
+    const T *const first = rows[0], *const second = rows[1], *const third = rows[2];
+    fill_rows<3>(elements, sorted, [=](int64_t x, V* v) __attribute__((always_inline)) {
+      V a = L::load(first + x), b = L::load(second + x), c = L::load(third + x);
+      exchange(a, b);
+      exchange(b, c);
+      exchange(a, b);
+      v[0] = a, v[1] = b, v[2] = c;
+    });
+  } else {
+    fill_rows<5>(elements, sorted, [=](int64_t x, V* v) __attribute__((always_inline)) {
+      V a = L::load(rows[0] + x), b = L::load(rows[1] + x), c = L::load(rows[2] + x), d = L::load(rows[3] + x),
+        e = L::load(rows[4] + x);
+      exchange(a, b), exchange(d, e), exchange(c, e), exchange(c, d), exchange(a, d);
+      exchange(a, c), exchange(b, e), exchange(b, d), exchange(b, c);
+      v[0] = a, v[1] = b, v[2] = c, v[3] = d, v[4] = e;
+    });
   }
-  fill_row<L>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
-    const auto at = [&](int row, int k) __attribute__((always_inline)) { return L::load(space[row] + x + k * step); };
+}
+
+template <class T> void median_of_three(const T* const* sorted, int64_t step, int64_t elements, T* result) {
+  using L = Lanes<T>;
+  using V = typename L::Vector;
+  const T *const least = sorted[0], *const middles = sorted[1], *const greatest = sorted[2];
+  fill_row<L>(elements, result, [=](int64_t x) __attribute__((always_inline)) {
     const auto middle = [](V a, V b, V c)
                             __attribute__((always_inline)) { return larger(lesser(a, b), lesser(larger(a, b), c)); };
-    const V low = larger(larger(at(0, 0), at(0, 1)), at(0, 2));
-    const V high = lesser(lesser(at(2, 0), at(2, 1)), at(2, 2));
-    return middle(low, middle(at(1, 0), at(1, 1), at(1, 2)), high);
+    const auto at = [=](const T* row, int k) __attribute__((always_inline)) { return L::load(row + x + k * step); };
+    const V low = larger(larger(at(least, 0), at(least, 1)), at(least, 2));
+    const V high = lesser(lesser(at(greatest, 0), at(greatest, 1)), at(greatest, 2));
+    return middle(low, middle(at(middles, 0), at(middles, 1), at(middles, 2)), high);
   });
 }
 
@@ -76,27 +132,24 @@ constexpr signed char kMedianNetwork[kExchanges][2] = {
     {7, 11},  {4, 8},   {16, 20}, {21, 9},  {15, 11}, {4, 16},  {8, 20},  {12, 21}, {11, 8},  {21, 13},
     {11, 4},  {8, 16},  {17, 21}, {4, 12},  {8, 17},  {16, 12}, {8, 16}};
 
-template <class T> void median_of_five(const T* const* rows, int64_t step, int64_t elements, T* const* space,
-                                       T* result) {
+template <class T> void median_of_five(const T* const* sorted, int64_t step, int64_t elements, T* result) {
   using L = Lanes<T>;
   using V = typename L::Vector;
-  const int64_t all = elements + 4 * step;
-  for (int64_t x = 0; x < all; x += L::kSize) {
-    V a = L::load(rows[0] + x), b = L::load(rows[1] + x), c = L::load(rows[2] + x), d = L::load(rows[3] + x),
-      e = L::load(rows[4] + x);
-    exchange(a, b), exchange(d, e), exchange(c, e), exchange(c, d), exchange(a, d);
-    exchange(a, c), exchange(b, e), exchange(b, d), exchange(b, c);
-    L::store(a, space[0] + x), L::store(b, space[1] + x), L::store(c, space[2] + x);
-    L::store(d, space[3] + x), L::store(e, space[4] + x);
-  }
   fill_row<L>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
     V v[25];
 #pragma clang loop unroll(full)
-    for (int k = 0; k < 25; ++k) v[k] = L::load(space[k / 5] + x + k % 5 * step);
+    for (int k = 0; k < 25; ++k) v[k] = L::load(sorted[k / 5] + x + k % 5 * step);
 #pragma clang loop unroll(full)
     for (int k = 0; k < kExchanges; ++k) exchange(v[kMedianNetwork[k][0]], v[kMedianNetwork[k][1]]);
     return v[kMedianPlace];
   });
+}
+
+template <class T>
+void median_of_columns(const T* const* sorted, int size, int64_t step, int64_t elements, T* result) {
+  if (size == 1) return extreme_of<T, false, 1>(sorted, 1, elements, result);
+  if (size == 3) return median_of_three<T>(sorted, step, elements, result);
+  median_of_five<T>(sorted, step, elements, result);
 }
 
 /// Numbers in the order of the values of T, and how many of their bits there are.
@@ -145,11 +198,7 @@ void median_by_bits(const T* const* rows, int size, int64_t step, int64_t elemen
   });
 }
 
-template <class T>
-void median(const T* const* rows, int size, int64_t step, int64_t elements, T* const* space, T* result) {
-  if (size == 1) return extreme_of<T, false, 1>(rows, 1, elements, result);
-  if (size == 3) return median_of_three<T>(rows, step, elements, space, result);
-  if (size == 5) return median_of_five<T>(rows, step, elements, space, result);
+template <class T> void median(const T* const* rows, int size, int64_t step, int64_t elements, T* result) {
   if constexpr (sizeof(T) == 1) {
     if (size <= 15) return median_by_bits<T, uint8_t>(rows, size, step, elements, result);
     return median_by_bits<T, uint16_t>(rows, size, step, elements, result);

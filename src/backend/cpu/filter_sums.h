@@ -14,7 +14,7 @@ template <int kTaps>
 void integer_rows_of(const uint8_t* const* rows, const int16_t* weights, int any_taps, int64_t elements,
                      uint16_t* sums) {
   const int taps = kTaps > 0 ? kTaps : any_taps;
-  fill_row<Words>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+  fill_row<Words, kTaps == 0 ? 1 : 2>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
     Words::Vector sum{};
     for (int k = 0; k < taps; ++k) sum += widened(rows[k] + x) * Words::all(static_cast<uint16_t>(weights[k]));
     return sum;
@@ -25,7 +25,7 @@ template <int kTaps>
 void symmetric_rows_of(const uint8_t* const* rows, const int16_t* weights, int any_taps, int64_t elements,
                        uint16_t* sums) {
   const int taps = kTaps > 0 ? kTaps : any_taps, half = taps / 2;
-  fill_row<Words>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+  fill_row<Words, kTaps == 0 ? 1 : 2>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
     Words::Vector sum = widened(rows[half] + x) * Words::all(static_cast<uint16_t>(weights[half]));
     for (int k = 0; k < half; ++k)
       sum += (widened(rows[k] + x) + widened(rows[taps - 1 - k] + x)) * Words::all(static_cast<uint16_t>(weights[k]));
@@ -59,7 +59,7 @@ template <int kTaps>
 void integer_columns_of(const int16_t* row, const int16_t* weights, int any_taps, int64_t step, int64_t elements,
                         int16_t* result) {
   const int taps = kTaps > 0 ? kTaps : any_taps;
-  fill_row<Signed>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
+  fill_row<Signed, kTaps == 0 ? 1 : 2>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
     Signed::Vector sum{};
     for (int k = 0; k < taps; ++k) sum += Signed::load(row + x + k * step) * Signed::all(weights[k]);
     return sum;
@@ -180,7 +180,7 @@ template <class T, class S> IRUKA_FILTER_INLINE typename Lanes<S>::Vector as_sum
 template <class T, class S, int kCount>
 void add_rows_of(const T* const* rows, int any_count, int64_t elements, S* sums) {
   const int count = kCount > 0 ? kCount : any_count;
-  fill_row<Lanes<S>>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
+  fill_row<Lanes<S>, kCount == 0 ? 1 : 2>(elements, sums, [&](int64_t x) __attribute__((always_inline)) {
     typename Lanes<S>::Vector sum = as_sums<T, S>(rows[0] + x);
     for (int k = 1; k < count; ++k) sum += as_sums<T, S>(rows[k] + x);
     return sum;

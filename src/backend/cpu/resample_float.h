@@ -120,22 +120,27 @@ void float_columns(const FloatColumns& columns, const float* const* rows, float*
     for (int64_t i = 0; i < columns.pixels * columns.channels; ++i) results[r][i] = as_byte(results[r][i]);
 }
 
-/// kTaps is 0 for more than four.
+/// kTaps is 0 for any number.
 template <int kTaps>
 void float_rows_of(const float* const* rows, const float* weights, int any_taps, int64_t count, float* result) {
-  constexpr int kLanes = 16, kVectors = 2;
+  constexpr int kLanes = 16;
   using V = Vectors<float, kLanes>;
   const int taps = kTaps > 0 ? kTaps : any_taps;
   int64_t x = 0;
-  for (; x + kVectors * kLanes <= count; x += kVectors * kLanes) {
-    typename V::Vector sum[kVectors]{};
-    for (int k = 0; k < taps; ++k) {
-      const typename V::Vector weight = weights[k] - typename V::Vector{};
-      for (int v = 0; v < kVectors; ++v)
-        sum[v] = __builtin_elementwise_fma(V::load(rows[k] + x + v * kLanes), weight, sum[v]);
+  const auto sums = [&]<int kVectors>() __attribute__((always_inline)) {
+    for (; x + kVectors * kLanes <= count; x += kVectors * kLanes) {
+      typename V::Vector sum[kVectors]{};
+      for (int k = 0; k < taps; ++k) {
+        const typename V::Vector weight = weights[k] - typename V::Vector{};
+        for (int v = 0; v < kVectors; ++v)
+          sum[v] = __builtin_elementwise_fma(V::load(rows[k] + x + v * kLanes), weight, sum[v]);
+      }
+      for (int v = 0; v < kVectors; ++v) V::store(sum[v], result + x + v * kLanes);
     }
-    for (int v = 0; v < kVectors; ++v) V::store(sum[v], result + x + v * kLanes);
-  }
+  };
+  sums.template operator()<4>();  // as many as fused multiplications take time
+  sums.template operator()<2>();
+  sums.template operator()<1>();
   for (; x < count; ++x) {
     float sum = 0;
     for (int k = 0; k < taps; ++k) sum = multiply_add(rows[k][x], weights[k], sum);
@@ -148,6 +153,9 @@ void float_rows(const float* const* rows, const float* weights, int taps, int64_
     case 2: return float_rows_of<2>(rows, weights, taps, count, result);
     case 3: return float_rows_of<3>(rows, weights, taps, count, result);
     case 4: return float_rows_of<4>(rows, weights, taps, count, result);
+    case 5: return float_rows_of<5>(rows, weights, taps, count, result);
+    case 7: return float_rows_of<7>(rows, weights, taps, count, result);
+    case 9: return float_rows_of<9>(rows, weights, taps, count, result);
     default: return float_rows_of<0>(rows, weights, taps, count, result);
   }
 }

@@ -11,6 +11,21 @@
 
 namespace iruka::cpu_backend {
 
+/// should_stop() for loops of many short steps: it reads a clock, so that it is called once in 2^16 elements.
+class StopCheck {
+ public:
+  /// `step_work`: elements of a step, about.
+  explicit StopCheck(int64_t step_work) : pause_(std::max<int64_t>((1 << 16) / std::max<int64_t>(step_work, 1), 1)) {}
+  bool operator()() {
+    if (--left_ > 0) return false;
+    left_ = pause_;
+    return should_stop();
+  }
+
+ private:
+  int64_t pause_, left_ = 0;
+};
+
 /// Calls `pass.run(begin, end)` for the rows of each pass: in strips of at least `rows_of(pass)` rows, or all rows at
 /// once if there is one thread.
 template <class Pass, class RowsOf>
