@@ -32,26 +32,29 @@ template <int kChannels> void bilateral_of(const BilateralRow& row) {
     for (int c = 0; c < channels; ++c) Floats::store(sum[c] / total, row.results[c] + x);
   }
 }
-/// Weights are computed again for each channel.
+/// Sums are where the results will be.
 void bilateral_of_many(const BilateralRow& row) {
   for (int64_t x = 0; x < row.pixels; x += Floats::kSize) {
-    for (int result = 0; result < row.channels; ++result) {
-      Floats::Vector sum{}, total{};
-      for (int k = 0; k < row.taps; ++k) {
-        Floats::Vector difference{};
-        for (int c = 0; c < row.channels; ++c) {
-          const Floats::Vector center = Floats::load(row.rows[row.center_y * row.channels + c] + row.center_x + x);
-          const Floats::Vector value = Floats::load(row.rows[row.tap_y[k] * row.channels + c] + row.tap_x[k] + x);
-          difference += __builtin_elementwise_abs(value - center);
-        }
-        const Floats::Vector weight = power_of_two(
-            __builtin_elementwise_fma(difference * difference, Floats::all(row.scale), Floats::all(row.exponents[k])));
-        const Floats::Vector value = Floats::load(row.rows[row.tap_y[k] * row.channels + result] + row.tap_x[k] + x);
-        sum = __builtin_elementwise_fma(value, weight, sum);
-        total += weight;
+    for (int c = 0; c < row.channels; ++c) Floats::store(Floats::Vector{}, row.results[c] + x);
+    Floats::Vector total{};
+    for (int k = 0; k < row.taps; ++k) {
+      const auto value = [&](int c) __attribute__((always_inline)) {
+        return Floats::load(row.rows[row.tap_y[k] * row.channels + c] + row.tap_x[k] + x);
+      };
+      Floats::Vector difference{};
+      for (int c = 0; c < row.channels; ++c) {
+        const Floats::Vector center = Floats::load(row.rows[row.center_y * row.channels + c] + row.center_x + x);
+        difference += __builtin_elementwise_abs(value(c) - center);
       }
-      Floats::store(sum / total, row.results[result] + x);
+      const Floats::Vector weight = power_of_two(
+          __builtin_elementwise_fma(difference * difference, Floats::all(row.scale), Floats::all(row.exponents[k])));
+      for (int c = 0; c < row.channels; ++c) {
+        float* const sum = row.results[c] + x;
+        Floats::store(__builtin_elementwise_fma(value(c), weight, Floats::load(sum)), sum);
+      }
+      total += weight;
     }
+    for (int c = 0; c < row.channels; ++c) Floats::store(Floats::load(row.results[c] + x) / total, row.results[c] + x);
   }
 }
 void bilateral(const BilateralRow& row) {
