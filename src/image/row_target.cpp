@@ -5,13 +5,19 @@
 #include "iruka/device.h"
 
 namespace iruka::image {
+namespace {
+
+/// To rows that begin at a multiple of 16 bytes libjpeg writes past the cache, from which this row is read at once.
+constexpr int64_t kUnaligned = 8;
+
+}  // namespace
 
 RowTarget::RowTarget(const Array& picture, PixelFormat wanted, const Region& window, PixelFormat source,
                      int64_t source_height, int64_t source_width, int64_t divisor, ChainStream* stream)
     : stream_(stream),
       picture_(static_cast<uint8_t*>(picture.data())),
       picture_rows_(picture.shape(0)),
-      picture_row_bytes_(window.width * wanted.bytes()),
+      picture_row_bytes_(picture.strides()[0]),
       window_(window),
       source_(source),
       wanted_(wanted),
@@ -20,7 +26,8 @@ RowTarget::RowTarget(const Array& picture, PixelFormat wanted, const Region& win
       source_width_(source_width),
       divisor_(divisor),
       columns_(source_width),
-      scratch_(Array::empty({source_width * convert_.scratch_bytes()}, Dtype::uint8, cpu())) {}
+      scratch_memory_(Array::empty({kUnaligned + source_width * convert_.scratch_bytes()}, Dtype::uint8, cpu())),
+      scratch_(static_cast<uint8_t*>(scratch_memory_.data()) + kUnaligned) {}
 
 void RowTarget::set_columns(int64_t first, int64_t width) {
   first_column_ = first;
@@ -35,9 +42,7 @@ uint8_t* RowTarget::whole_picture() const {
   return is_direct() && picture_rows_ == source_height_ && !stream_ ? picture_ : nullptr;
 }
 
-uint8_t* RowTarget::begin(int64_t y) {
-  return is_direct() && is_wanted(y) ? picture_row(y) : static_cast<uint8_t*>(scratch_.data());
-}
+uint8_t* RowTarget::begin(int64_t y) { return is_direct() && is_wanted(y) ? picture_row(y) : scratch_; }
 
 void RowTarget::end(int64_t y) {
   if (!is_wanted(y)) return;
@@ -46,12 +51,11 @@ void RowTarget::end(int64_t y) {
 }
 
 void RowTarget::convert_row(int64_t y) {
-  auto* from = static_cast<uint8_t*>(scratch_.data());
   const int64_t skipped = window_.x - first_column_;
-  // The first sample is at the aligned start of the scratch memory, in which samples may grow.
+  // The first sample is at the start of the scratch memory, in which samples may grow.
   if (skipped)
-    std::memmove(from, from + skipped * source_.bytes(), static_cast<size_t>(window_.width * source_.bytes()));
-  convert_(from, picture_row(y), window_.width);
+    std::memmove(scratch_, scratch_ + skipped * source_.bytes(), static_cast<size_t>(window_.width * source_.bytes()));
+  convert_(scratch_, picture_row(y), window_.width);
 }
 
 SourcePicture::SourcePicture(RowTarget& rows)

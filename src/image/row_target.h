@@ -14,7 +14,7 @@ namespace iruka::image {
 /// nothing allocates or raises but the steps of a stream, so that a codec's library may jump over its frames.
 class RowTarget {
  public:
-  /// `picture` has the window's size and is C-contiguous. The source has rows of `source_width` pixels; each is smaller
+  /// `picture` has the window's size and dense rows. The source has rows of `source_width` pixels; each is smaller
   /// than the file's by `divisor`. Where there is a stream, `picture` is its rows(), and rows come in their order.
   RowTarget(const Array& picture, PixelFormat wanted, const Region& window, PixelFormat source, int64_t source_height,
             int64_t source_width, int64_t divisor, ChainStream* stream = nullptr);
@@ -48,7 +48,8 @@ class RowTarget {
   RowConverter convert_;
   int64_t source_height_, source_width_, divisor_;
   int64_t first_column_ = 0, columns_;
-  Array scratch_;
+  Array scratch_memory_;
+  uint8_t* scratch_;
 };
 
 /// The memory of a whole source picture, for decoders that do not finish one row after the other. finish() passes its

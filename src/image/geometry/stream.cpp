@@ -11,9 +11,12 @@ std::unique_ptr<ChainStream> ChainStream::open(const Chain& chain, const Dims& s
   made->out_ = out;
   const PassPlan& first = made->passes_.front();
   if (first.warp || first.to.height * first.to.width > first.from.height * first.from.width) return nullptr;
+  // Rows begin a pixel behind a multiple of 64 bytes: to aligned rows libjpeg writes past the cache. An odd multiple
+  // keeps rows from sharing the sets of a cache.
   Dims some = shape;
   some[0] = stream_rows(first);
-  made->rows_ = Array::empty(some, dtype, cpu());
+  some[1] = ((shape[1] + 64) / 64 | 1) * 64;
+  made->rows_ = Array::empty(some, dtype, cpu()).at(Slice{}, Slice{1, 1 + shape[1]});
   made->result_ = made->passes_.size() == 1 ? out : Array::empty(first.to.dims(), first.result_dtype, cpu());
   made->first_ = stream_pass({.plan = first, .source = made->rows_, .result = made->result_, .map_y = {}, .map_x = {}});
   return made->first_ ? std::move(made) : nullptr;
