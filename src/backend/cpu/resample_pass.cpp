@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/cpu/scratch.h"
+#include "backend/cpu/strips.h"
 #include "core/thread_pool.h"
 
 namespace iruka::cpu_backend {
@@ -436,7 +437,8 @@ void ResamplePass::run(int64_t begin, int64_t end) const {
   // In the order of the rows of the source, so that those in the ring serve several outputs.
   const bool is_reversed = start(end - 1) < start(begin);
   const int64_t direction = is_reversed ? -1 : 1, last = is_reversed ? begin - 1 : end;
-  for (int64_t y = is_reversed ? end - 1 : begin; y != last && !should_stop(); y += direction) {
+  StopCheck stops(row_work());
+  for (int64_t y = is_reversed ? end - 1 : begin; y != last && !stops(); y += direction) {
     char* const stage = is_direct_ ? result_row(y) : space.stage;
     const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
     if (start(y) == AxisMap::kOutside) {
