@@ -153,6 +153,7 @@ bool FilterPass::has_columns_first() const {
 /// shorter ones.
 void FilterPass::find_runs() {
   std::vector<std::pair<int32_t, int32_t>> places;
+  places.reserve(window_.taps.size());
   for (const FilterWindow::Tap& tap : window_.taps) places.emplace_back(tap.y, tap.x);
   std::ranges::sort(places);
   std::vector<int64_t> lengths;

@@ -176,6 +176,8 @@ IRUKA_RESAMPLE_INLINE void rearrange(const T* __restrict from, int64_t pixels, i
     for (; x + L::kPixels <= pixels; x += L::kPixels) {
       typename L::Vector planes[3];
       if constexpr (kSplits) {
+        // What is split next is fetched while loops work on these planes.
+        for (int k = 0; k < 3; ++k) __builtin_prefetch(reinterpret_cast<const char*>(from + 3 * x) + 3072 + 32 * k);
         L::load(from + 3 * x, planes);
         for (int c = 0; c < 3; ++c) L::store_plane(planes[c], to + c * line + x);
       } else {
