@@ -181,6 +181,7 @@ IRUKA_RESAMPLE_INLINE void rearrange(const T* __restrict from, int64_t pixels, i
         L::load(from + 3 * x, planes);
         for (int c = 0; c < 3; ++c) L::store_plane(planes[c], to + c * line + x);
       } else {
+        for (int k = 0; k < 3; ++k) __builtin_prefetch(reinterpret_cast<const char*>(to + 3 * x) + 3072 + 32 * k, 1);
         for (int c = 0; c < 3; ++c) planes[c] = L::load_plane(from + c * line + x);
         L::store(planes, to + 3 * x);
       }
