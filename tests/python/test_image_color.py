@@ -59,6 +59,30 @@ def test_uint8_is_libjpegs_and_opencvs():
     assert farthest(want[..., [0, 2, 1]], cv2.cvtColor(rgb, cv2.COLOR_RGB2YCrCb)) <= 1
 
 
+@pytest.mark.parametrize("layout", ["HWC", "CHW"])
+def test_rows_of_any_length(rng, layout):
+    """Rows are converted by whole vectors, and the rest of them otherwise."""
+    for width in [*range(1, 70), 127, 959, 961, 1033]:
+        rgb = picture_of(rng, (2, width, 3), np.uint8)
+        given = rgb if layout == "HWC" else np.ascontiguousarray(rgb.transpose(2, 0, 1))
+        r, g, b = rgb.astype(np.int64).transpose(2, 0, 1)
+        grey = (19595 * r + 38470 * g + 7471 * b + 32768) >> 16
+        np.testing.assert_array_equal(as_numpy(image.convert_color(given, "rgb", "gray", layout=layout)), grey)
+        y, blue, red = r, g - 128, b - 128
+        planes = [y + ((91881 * red + 32768) >> 16), y + ((-22554 * blue - 46802 * red + 32768) >> 16),
+                  y + ((116130 * blue + 32768) >> 16)]  # fmt: skip
+        want = np.clip(np.stack(planes, -1 if layout == "HWC" else 0), 0, 255)
+        np.testing.assert_array_equal(as_numpy(image.convert_color(given, "ycbcr", "rgb", layout=layout)), want)
+        turned = given[..., ::-1] if layout == "HWC" else given[::-1]
+        np.testing.assert_array_equal(as_numpy(image.convert_color(given, "rgb", "bgr", layout=layout)), turned)
+        table = picture_of(rng, 256, np.uint8)
+        np.testing.assert_array_equal(as_numpy(image.lookup(given, table, layout=layout)), table[given])
+        for dtype in (np.uint16, np.float32):
+            other = picture_of(rng, given.shape, dtype)
+            turned = other[..., ::-1] if layout == "HWC" else other[::-1]
+            np.testing.assert_array_equal(as_numpy(image.convert_color(other, "rgb", "bgr", layout=layout)), turned)
+
+
 def test_uint8_is_within_a_level_of_opencv():
     rgb = all_colors()
     lab = as_numpy(image.convert_color(rgb, "rgb", "lab"))

@@ -1,6 +1,8 @@
 """Filters of pictures against OpenCV, SciPy and sums in float64."""
 
+import ctypes
 import functools
+import mmap
 import os
 import pathlib
 import subprocess
@@ -245,6 +247,65 @@ def test_morphology_takes_extremes(rng, mode, dtype):
                 for function, want in ((image.erode, seen.min(-1)), (image.dilate, seen.max(-1))):
                     got = function(picture, element, anchor=anchor, mode=mode, value=1)
                     np.testing.assert_array_equal(iruka.asnumpy(got), want, err_msg=f"{shape} {size}")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_elements_of_long_spans_are_opencvs(rng, dtype):
+    dense = (rng.random((9, 40)) < 0.9).astype(np.uint8)
+    elements = [iruka.asnumpy(image.structuring_element("ellipse", size)) for size in (5, 15, (31, 44), (3, 70))]
+    for shape in ((1, 1), (1, 90), (37, 61), (20, 33, 3)):
+        picture = random_picture(rng, shape, dtype)
+        for element in [*elements, dense, dense[:, ::-1].T.copy()]:
+            message = f"{shape} {element.shape}"
+            np.testing.assert_array_equal(
+                iruka.asnumpy(image.erode(picture, element)), cv2.erode(picture, element), err_msg=message
+            )
+            np.testing.assert_array_equal(
+                iruka.asnumpy(image.dilate(picture, element)), cv2.dilate(picture, element), err_msg=message
+            )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_rows_of_any_length_and_stride(rng, dtype):
+    large = random_picture(rng, (9, 300), dtype)
+    for width in [*range(1, 70), 127, 128, 129, 255]:
+        for picture in (large[:, 5 : 5 + width], large[::-1, :width], large[::2, -width:], large[:1, :width]):
+            whole = np.ascontiguousarray(picture)
+            np.testing.assert_array_equal(iruka.asnumpy(image.median_filter(picture, 3)), cv2.medianBlur(whole, 3))
+            np.testing.assert_array_equal(iruka.asnumpy(image.median_filter(picture, 5)), cv2.medianBlur(whole, 5))
+            element = np.ones((3, 3), np.uint8)
+            np.testing.assert_array_equal(iruka.asnumpy(image.erode(picture, element)), cv2.erode(whole, element))
+            means = windows(whole[..., None].astype(np.float64), 3, 3).mean((-2, -1))[..., 0]
+            assert_near(image.box_filter(picture, 3), rounded(means, dtype), dtype)
+
+
+FILTERS_OF_COLUMNS = {
+    "median 3": lambda picture: image.median_filter(picture, 3),
+    "median 5": lambda picture: image.median_filter(picture, 5),
+    "erode": lambda picture: image.erode(picture, 3),
+    "box": lambda picture: image.box_filter(picture, 5),
+    "gaussian": lambda picture: image.gaussian_filter(picture, 1.1),
+    "derivative": lambda picture: image.sobel(picture, 1, 0),
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mprotect")
+@pytest.mark.parametrize("name", FILTERS_OF_COLUMNS)
+def test_nothing_is_read_behind_a_picture(rng, name):
+    """A picture that ends where memory ends: reading behind it would be a segmentation fault."""
+    page = mmap.PAGESIZE
+    memory = mmap.mmap(-1, 2 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    assert libc.mprotect(start + page, page, 0) == 0
+    for dtype in (np.uint8, np.float32):
+        for shape in ((1, 1), (1, 33), (3, 7), (5, 61), (7, 64)):
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            picture = np.frombuffer(memory, dtype, int(np.prod(shape)), page - size).reshape(shape)
+            picture[:] = random_picture(rng, shape, dtype)
+            got, want = FILTERS_OF_COLUMNS[name](picture), FILTERS_OF_COLUMNS[name](picture.copy())
+            np.testing.assert_array_equal(iruka.asnumpy(got), iruka.asnumpy(want), err_msg=f"{shape}")
 
 
 OPERATIONS = {

@@ -82,10 +82,30 @@ void bytes_to_lab(const uint8_t* const* inputs, uint8_t* const* outputs, int64_t
   }
 }
 
+#if defined(__x86_64__)
+#include "backend/cpu/color_words.h"
+#else
+/// Converts no pixels.
+int64_t convert_words(ColorConversion, const uint8_t* const*, uint8_t* const*, int64_t) { return 0; }
+#endif
+
+/// The same planes behind `done` elements.
+template <class T>
+struct Behind {
+  T* planes[4] = {};
+  Behind(T* const* from, int count, int64_t done) {
+    for (int c = 0; c < count; ++c) planes[c] = from[c] + done;
+  }
+};
+
 void convert_bytes(ColorConversion conversion, const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
   if (conversion == ColorConversion::rgb_to_lab && count >= 256) return bytes_to_lab(inputs, outputs, count);
+  const int64_t done = convert_words(conversion, inputs, outputs, count);
+  if (done == count) return;
+  const Behind<const uint8_t> from(inputs, inputs_of(conversion), done);
+  const Behind<uint8_t> to(outputs, outputs_of(conversion), done);
   with_constant(conversion, [&]<ColorConversion kConversion>() {
-    convert_planes<kConversion, uint8_t, int>(inputs, outputs, count,
+    convert_planes<kConversion, uint8_t, int>(from.planes, to.planes, count - done,
                                               [](const int* in, int* out) __attribute__((always_inline)) {
                                                 parts::convert_bytes<static_cast<int>(kConversion)>(in, out);
                                               });
@@ -161,6 +181,29 @@ void lookup_bytes(const uint8_t* __restrict input, const uint8_t* __restrict tab
     const __m512i low = _mm512_permutex2var_epi8(part[0], at, part[1]);
     const __m512i high = _mm512_permutex2var_epi8(part[2], at, part[3]);
     _mm512_storeu_si512(output + i, _mm512_mask_blend_epi8(_mm512_movepi8_mask(at), low, high));
+  }
+#elif defined(__AVX2__)
+  // A permutation gives 0 where the highest bit is set, else what the lowest four bits name. Each half of the table has
+  // eight parts, of which those up to the right one add up, by exclusive or, to it.
+  __m256i part[16];
+  for (int k = 0; k < 16; ++k) {
+    const __m128i own = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * k));
+    const __m128i last = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * (k - (k % 8 != 0))));
+    part[k] = _mm256_broadcastsi128_si256(k % 8 == 0 ? own : _mm_xor_si128(own, last));
+  }
+  const __m256i step = _mm256_set1_epi8(16);
+  for (; i + 32 <= count; i += 32) {
+    __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(input + i));
+    __m256i high = _mm256_xor_si256(low, _mm256_set1_epi8(-128));
+    __m256i made = _mm256_xor_si256(_mm256_shuffle_epi8(part[0], low), _mm256_shuffle_epi8(part[8], high));
+#pragma clang loop unroll(full)
+    for (int k = 1; k < 8; ++k) {
+      low = _mm256_subs_epi8(low, step);
+      high = _mm256_subs_epi8(high, step);
+      made = _mm256_xor_si256(
+          made, _mm256_xor_si256(_mm256_shuffle_epi8(part[k], low), _mm256_shuffle_epi8(part[8 + k], high)));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i), made);
   }
 #endif
 #pragma clang loop vectorize(disable)

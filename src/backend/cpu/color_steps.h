@@ -33,7 +33,8 @@ class ColorSteps {
   Planes run(Planes from, int64_t pixels, Planes to, bool has_target, char* memory) const;
 
  private:
-  static constexpr int64_t kLine = kPixels * 4 + kRowRoom;
+  /// No multiple of 4096, so that planes do not share the places of the cache.
+  static constexpr int64_t kLine = kPixels * 4 + kRowRoom + 64;
 
   /// One loop over planes: of a colour step, or of conversions and normalisations.
   struct Action {

@@ -60,8 +60,8 @@ IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
 
-template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>, extreme<T, true>, sort_columns<T>,
-                                                   median_of_columns<T>, median<T>, subtract<T>};
+template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>,    extreme<T, true>, sort_columns<T>,
+                                                     median_of_columns<T>, median<T>,        subtract<T>};
 template <class T, class S> constexpr BoxLoops<T, S> box_loops{add_rows<T, S>, slide<T, S>, across<T, S>};
 
 }  // namespace

@@ -1,5 +1,7 @@
 // What is done to a row of results: conversions, normalisation, changes of layout. Part of resample_lanes.h.
 
+#include "backend/cpu/pixel_lanes.h"
+
 constexpr int kWide = 16;
 using Floats = Vectors<float, kWide>;
 using FloatVector = typename Floats::Vector;
@@ -168,7 +170,24 @@ template <class T, bool kSplits, int kCount>
 IRUKA_RESAMPLE_INLINE void rearrange(const T* __restrict from, int64_t pixels, int64_t channels, int64_t line,
                                      T* __restrict to) {
   const int64_t count = kCount > 0 ? kCount : channels;
-  for (int64_t x = 0; x < pixels; ++x) {
+  int64_t x = 0;
+  if constexpr (kCount == 3 && kPixelVector > 0) {
+    using L = PixelLanes<T>;
+    for (; x + L::kPixels <= pixels; x += L::kPixels) {
+      typename L::Vector planes[3];
+      if constexpr (kSplits) {
+        // What is split next is fetched while loops work on these planes.
+        for (int k = 0; k < 3; ++k) __builtin_prefetch(reinterpret_cast<const char*>(from + 3 * x) + 3072 + 32 * k);
+        L::load(from + 3 * x, planes);
+        for (int c = 0; c < 3; ++c) L::store_plane(planes[c], to + c * line + x);
+      } else {
+        for (int k = 0; k < 3; ++k) __builtin_prefetch(reinterpret_cast<const char*>(to + 3 * x) + 3072 + 32 * k, 1);
+        for (int c = 0; c < 3; ++c) planes[c] = L::load_plane(from + c * line + x);
+        L::store(planes, to + 3 * x);
+      }
+    }
+  }
+  for (; x < pixels; ++x) {
     for (int64_t c = 0; c < count; ++c) {
       const int64_t in_pixels = x * count + c, in_planes = c * line + x;
       to[kSplits ? in_planes : in_pixels] = from[kSplits ? in_pixels : in_planes];

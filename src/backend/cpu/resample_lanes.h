@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #endif
 
+#include <utility>
+
 #include "backend/cpu/resample_job.h"
 #include "core/kernels/border.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/cpu/scratch.h"
+#include "backend/cpu/strips.h"
 #include "core/thread_pool.h"
 
 namespace iruka::cpu_backend {
@@ -460,7 +461,8 @@ void ResamplePass::run(int64_t begin, int64_t end) const {
   // In the order of the rows of the source, so that those in the ring serve several outputs.
   const bool is_reversed = start(end - 1) < start(begin);
   const Outputs outputs{is_reversed ? begin - 1 : end, is_reversed ? -1 : 1, job_.rows->in};
-  for (int64_t y = is_reversed ? end - 1 : begin; y != outputs.end && !should_stop(); y += outputs.direction)
+  StopCheck stops(row_work());
+  for (int64_t y = is_reversed ? end - 1 : begin; y != outputs.end && !stops(); y += outputs.direction)
     run_row(space, y, outputs);
 }
 
