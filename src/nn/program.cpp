@@ -11,6 +11,7 @@
 #include "nn/fusion.h"
 #include "nn/library_convolution.h"
 #include "nn/simplify.h"
+#include "nn/step_memory.h"
 #include "ops/device_scope.h"
 
 namespace iruka::nn {
@@ -104,11 +105,16 @@ Program::Program(Graph graph, const std::map<std::string, int64_t>& opsets, Devi
   for (const std::string& name : captured) numbers[name] = value_count_++;
   for (const Node& node : graph_.nodes) steps_.push_back(make_step(node, numbers));
   for (const TensorInfo& output : graph_.outputs) outputs_.push_back(numbers.at(output.name));
+  for (Step& step : steps_) {
+    step.gives_output = std::ranges::any_of(
+        step.outputs, [&](int value) { return std::ranges::find(outputs_, value) != outputs_.end(); });
+  }
   find_dead_values();
 }
 
 Program::Step Program::make_step(const Node& node, std::map<std::string, int>& numbers) {
-  Step step{&node, run_of(node), node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs, {}, {}, {}, {}};
+  Step step{&node, run_of(node), node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs, {}, {}, {},
+            {},    false};
   for (const std::string& name : node.inputs) step.inputs.push_back(name.empty() ? -1 : numbers.at(name));
   for (const GraphHandle& graph : inner_graphs(node)) {
     const std::vector<std::string> captured = captured_names(*graph);
@@ -189,8 +195,11 @@ Results Program::run_step(const Step& step, std::vector<Array>& values) const {
 std::vector<Array> Program::run(std::vector<Array> inputs, const StepListener* listener) const {
   std::vector<Array> values(static_cast<size_t>(value_count_));
   for (size_t k = 0; k < inputs.size(); ++k) values[constants_.size() + k] = std::move(inputs[k]);
+  // What a device's queue still reads must not be written to.
+  const auto memory = device_->target().is_host ? std::make_shared<StepMemory>(*device_, step_bytes_.load()) : nullptr;
   for (const Step& step : steps_) {
     const auto begin = std::chrono::steady_clock::now();
+    const StepMemoryScope scope(memory.get(), step.gives_output);
     Results results = run_step(step, values);
     if (listener) {
       device_->synchronize();
@@ -205,6 +214,7 @@ std::vector<Array> Program::run(std::vector<Array> inputs, const StepListener* l
     }
     for (int value : step.dead) values[static_cast<size_t>(value)] = Array();
   }
+  if (memory) step_bytes_ = memory->peak();
   std::vector<Array> outputs;
   for (int value : outputs_) {
     const auto at = static_cast<size_t>(value);

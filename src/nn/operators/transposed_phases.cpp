@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
+#include "nn/step_memory.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
@@ -143,8 +144,7 @@ std::optional<Array> convolved_by_phases(const Window& window, const Array& give
     if (phases.size() == 1) return part;
     if (!result.valid()) {
       const Dims shape = window.shape(x.shape(0), weights.shape(1) * groups, window.in);
-      result = is_taken_channels_last(*part) ? empty_channels_last(shape, dtype, x.device())
-                                             : Array::empty(shape, dtype, x.device());
+      result = empty_result(shape, dtype, x.device(), is_taken_channels_last(*part));
       if (!is_whole) result.fill(0);
     }
     places_of(phase, window, result).assign(*part);
