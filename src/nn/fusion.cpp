@@ -8,6 +8,7 @@
 #include "nn/known_shapes.h"
 #include "nn/node_users.h"
 #include "nn/pointwise_group.h"
+#include "nn/step_memory.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
@@ -165,8 +166,7 @@ class FusedKernel {
       const Array& x = inputs.arrays[k];
       inputs.is_number[k] ? arguments.emplace_back(x.item()) : arguments.emplace_back(x);
     }
-    const Array result = is_result_channels_last(inputs) ? empty_channels_last(inputs.shape, made.dtype, call.device())
-                                                         : Array::empty(inputs.shape, made.dtype, call.device());
+    const Array result = empty_result(inputs.shape, made.dtype, call.device(), is_result_channels_last(inputs));
     if (result.size() == 0) return {result};
     arguments.emplace_back(result);
     made.kernel.fill(arguments);

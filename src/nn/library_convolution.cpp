@@ -241,7 +241,7 @@ class LibraryConvolution {
     const Call alone(joined_.convolution(), call.opset(), call.device(), inputs, {}, 2);
     const auto given = [&](size_t input) { return call.has(input) ? call[input] : Array(); };
     const Epilogue epilogue{given(2), given(3), applied_.function, {applied_.numbers[0], applied_.numbers[1]}};
-    const auto made = convolved_by_library(alone, epilogue, prepared_);
+    const auto made = convolved_by_library(alone, epilogue, prepared_, window_);
     if (!made) return joined_.run_apart(call);
     const bool is_wide = !joined_.group() && alone.integer(kIsWide, 0);  // a node that follows rounds
     return {is_wide ? *made : made->astype(call[0].dtype(), false)};
@@ -251,6 +251,7 @@ class LibraryConvolution {
   const JoinedConvolution joined_;
   Applied applied_;
   mutable PreparedWeights prepared_;
+  mutable KnownWindow window_;
 };
 
 bool has_weights(const Node& node) {

@@ -141,7 +141,7 @@ std::vector<Array> own_outputs(const Model::State& state, std::span<const Array>
   for (Array& output : outputs) {
     if (!output.valid()) throw ValueError("nn.Model: a node leaves out what is an output of the model");
     output = output.to_device(state.program.device());
-    const bool is_own = output.is_c_contiguous() && output.writable() &&
+    const bool is_own = output.is_c_contiguous() && output.writable() && !output.buffer()->foreign() &&
                         output.buffer()->bytes() <= 2 * static_cast<size_t>(output.nbytes()) + 256;
     const bool is_constant = state.constants.contains(output.buffer().get());
     if (!taken.insert(output.buffer().get()).second || is_constant || !is_own)

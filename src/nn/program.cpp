@@ -10,7 +10,9 @@
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/library_convolution.h"
+#include "nn/operators/library_convolution.h"
 #include "nn/simplify.h"
+#include "nn/step_memory.h"
 #include "ops/device_scope.h"
 
 namespace iruka::nn {
@@ -58,9 +60,11 @@ int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
   return found == opsets.end() ? kNewestOpset : found->second;
 }
 
-Run run_of(const Node& node) {
+/// `has_constant_weights`: whether the second input is always the same array.
+Run run_of(const Node& node, bool has_constant_weights) {
   if (is_fused(node)) return fused_run(node);
   if (is_library_convolution(node)) return library_convolution_run(node);
+  if (node.op == "ConvTranspose" && has_constant_weights) return prepared_transposed_convolution();
   return find_operator(node.op)->run;
 }
 
@@ -104,11 +108,23 @@ Program::Program(Graph graph, const std::map<std::string, int64_t>& opsets, Devi
   for (const std::string& name : captured) numbers[name] = value_count_++;
   for (const Node& node : graph_.nodes) steps_.push_back(make_step(node, numbers));
   for (const TensorInfo& output : graph_.outputs) outputs_.push_back(numbers.at(output.name));
+  for (Step& step : steps_) {
+    step.gives_output = std::ranges::any_of(
+        step.outputs, [&](int value) { return std::ranges::find(outputs_, value) != outputs_.end(); });
+  }
   find_dead_values();
 }
 
 Program::Step Program::make_step(const Node& node, std::map<std::string, int>& numbers) {
-  Step step{&node, run_of(node), node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs, {}, {}, {}, {}};
+  const bool has_constant_weights = node.inputs.size() > 1 && graph_.initializers.contains(node.inputs[1]);
+  Step step{&node,
+            run_of(node, has_constant_weights),
+            node.domain == kOwnDomain ? 0 : find_operator(node.op)->host_inputs,
+            {},
+            {},
+            {},
+            {},
+            false};
   for (const std::string& name : node.inputs) step.inputs.push_back(name.empty() ? -1 : numbers.at(name));
   for (const GraphHandle& graph : inner_graphs(node)) {
     const std::vector<std::string> captured = captured_names(*graph);
@@ -189,8 +205,11 @@ Results Program::run_step(const Step& step, std::vector<Array>& values) const {
 std::vector<Array> Program::run(std::vector<Array> inputs, const StepListener* listener) const {
   std::vector<Array> values(static_cast<size_t>(value_count_));
   for (size_t k = 0; k < inputs.size(); ++k) values[constants_.size() + k] = std::move(inputs[k]);
+  // What a device's queue still reads must not be written to.
+  const auto memory = device_->target().is_host ? std::make_shared<StepMemory>(*device_, step_bytes_.load()) : nullptr;
   for (const Step& step : steps_) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = listener ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const StepMemoryScope scope(memory.get(), step.gives_output);
     Results results = run_step(step, values);
     if (listener) {
       device_->synchronize();
@@ -205,6 +224,7 @@ std::vector<Array> Program::run(std::vector<Array> inputs, const StepListener* l
     }
     for (int value : step.dead) values[static_cast<size_t>(value)] = Array();
   }
+  if (memory) step_bytes_ = memory->peak();
   std::vector<Array> outputs;
   for (int value : outputs_) {
     const auto at = static_cast<size_t>(value);
@@ -220,7 +240,7 @@ Results run_node(const Node& node, const std::map<std::string, int64_t>& opsets,
     graphs.push_back(std::make_shared<Program>(*graph, opsets, cpu()));
   }
   const Call call(node, opset_of(opsets), cpu(), inputs, graphs, node.inputs.size());
-  return named(node, [&] { return run_of(node)(call); });
+  return named(node, [&] { return run_of(node, false)(call); });
 }
 
 }  // namespace iruka::nn

@@ -1,6 +1,7 @@
 // A graph as a list of steps over numbered values, ready to run.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -54,6 +55,7 @@ class Program {
     std::vector<int> outputs;
     std::vector<int> dead;  ///< values that no later step uses
     std::vector<std::shared_ptr<const Program>> graphs;
+    bool gives_output = false;  ///< of the program
   };
   /// An initializer, on the host and the device.
   struct Constant {
@@ -74,6 +76,7 @@ class Program {
   std::vector<int> outputs_;
   std::vector<size_t> captured_inputs_;
   int value_count_ = 0;
+  mutable std::atomic<size_t> step_bytes_ = 0;  ///< the memory that steps of the last call needed for their results
 };
 
 /// The names of values that a graph uses, but does not have: those of the graphs around it, in order.

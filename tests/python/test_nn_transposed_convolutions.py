@@ -113,3 +113,30 @@ def test_other_dtypes(dtype):
         np.testing.assert_array_equal(
             got, want.astype("i8").astype(dtype) if dtype != "float16" else want.astype(dtype)
         )
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_calls_with_other_sizes_and_weights(is_constant, dtype):
+    """A node keeps what it made of constant weights, for all sizes; margins of SAME depend on them."""
+    rng = np.random.default_rng(5)
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    inputs = [helper.make_tensor_value_info(name, element, [None] * 4) for name in "xw"]
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 3], auto_pad="SAME_UPPER", dilations=[2, 1])
+    outputs = [helper.make_tensor_value_info("y", element, None)]
+    model, w = None, rng.normal(size=(4, 6, 3, 4)).astype(dtype)
+    for k, (height, width) in enumerate([(5, 7), (4, 6), (1, 1), (9, 40), (5, 7)]):
+        if k > 0 and not is_constant:
+            w = rng.normal(size=(4, 6, 3, 4)).astype(dtype)
+        x = rng.normal(size=(2, 4, height, width)).astype(dtype)
+        if model is None:
+            constants = [helper.make_tensor("w", element, w.shape, w.tobytes(), raw=True)] if is_constant else []
+            graph = helper.make_graph([node], "g", inputs[: 1 if is_constant else 2], outputs, constants)
+            proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+            model = nn.load(proto.SerializeToString(), device="cpu")
+        got = np.asarray(model(*((x,) if is_constant else (x, w))))
+        whole = transposed(x, w, np.zeros(6), (2, 3), (0, 0), (0, 0), (2, 1), 1)
+        cut = [n - s * m for n, s, m in zip(whole.shape[2:], (2, 3), (height, width))]  # SAME: stride times the size
+        want = whole[:, :, cut[0] // 2 :, cut[1] // 2 :][:, :, : 2 * height, : 3 * width]
+        tolerance = {"float32": 1e-5, "float64": 1e-13, "float16": 4e-3}[dtype]
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance * np.abs(want).max())

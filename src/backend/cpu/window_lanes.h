@@ -22,7 +22,8 @@ constexpr int pixels_at_once(int vectors) {
   constexpr int kMany[] = {10, 10, 8, 6}, kFew[] = {10, 6};
   return IRUKA_WINDOW_REGISTERS >= 32 ? kMany[vectors - 1] : kFew[vectors - 1];
 }
-constexpr int kChannelPixels = 8;
+/// Pixels of a tile of two vectors of channels, whose sums stay in registers beside their weights.
+constexpr int kChannelPixels = IRUKA_WINDOW_REGISTERS >= 32 ? 8 : 6;
 
 template <ConvolutionFunction kFunction, class L, class T>
 IRUKA_WINDOW_INLINE typename L::Vector function_of(typename L::Vector x, const T (&numbers)[2]) {
@@ -128,6 +129,8 @@ __attribute__((noinline)) void add_up_tile(const PixelBlock<T>& block, const Out
   // Usual functions need no way through memory.
   if (is_last && part.result.function == relu) return finish(Number<static_cast<int>(relu)>());
   if (is_last && part.result.function == none) return finish(Number<static_cast<int>(none)>());
+  if (is_last && part.result.function == clip) return finish(Number<static_cast<int>(clip)>());
+  if (is_last && part.result.function == hard_swish) return finish(Number<static_cast<int>(hard_swish)>());
   repeat<kVectors * kPixels>([&](auto k) IRUKA_WINDOW_LAMBDA { L::store(total[k.value], sums + k.value * L::count); });
   if (is_last) finish_memory<kVectors, L>(sums, part.result, block.results + first, count, part.outputs);
 }
@@ -150,33 +153,42 @@ void add_up(const PixelBlock<T>& block, const OutputBlock<T>& part) {
   }
 }
 
-/// Vectors of channels from `channel` on for one tile of pixels.
-template <class T, int kBytes, ConvolutionFunction kFunction>
+/// Groups of kVectors vectors of channels from `channel` on for one tile of pixels; gives the channel behind them.
+template <class T, int kBytes, int kVectors, ConvolutionFunction kFunction>
 IRUKA_WINDOW_INLINE int64_t convolve_channels(const ChannelBlock<T>& block, int64_t first, int64_t count,
                                               int64_t channel) {
   using L = Lanes<T, kBytes>;
   using Vector = typename L::Vector;
+  constexpr int kGroup = kVectors * L::count;
   const T* begin[kChannelPixels];
   repeat<kChannelPixels>(
       [&](auto p) IRUKA_WINDOW_LAMBDA { begin[p.value] = block.pixels.source + block.pixels.places[first + p.value]; });
-  for (; channel + L::count <= block.channels; channel += L::count) {
-    Vector total[kChannelPixels];
-    const Vector bias = L::load(block.result.bias + channel);
-    repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value] = bias; });
+  for (; channel + kGroup <= block.channels; channel += kGroup) {
+    Vector total[kVectors * kChannelPixels];
+    repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+      const Vector bias = L::load(block.result.bias + channel + v.value * L::count);
+      repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA { total[p.value * kVectors + v.value] = bias; });
+    });
     for (int64_t tap = 0; tap < block.taps; ++tap) {
       const TapRun& run = block.pixels.runs[tap];
       const int64_t at = run.offset + channel;
-      const Vector weight = L::load(block.weights + run.weights * block.channels + channel);
-      repeat<kChannelPixels>([&](auto p)
-                                 IRUKA_WINDOW_LAMBDA { total[p.value] += L::load(begin[p.value] + at) * weight; });
+      const T* const weights = block.weights + run.weights * block.channels + channel;
+      Vector weight[kVectors];
+      repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA { weight[v.value] = L::load(weights + v.value * L::count); });
+      repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
+        repeat<kVectors>([&](auto v) IRUKA_WINDOW_LAMBDA {
+          total[p.value * kVectors + v.value] += L::load(begin[p.value] + at + v.value * L::count) * weight[v.value];
+        });
+      });
     }
     WindowResult<T> result = block.result;
     result.data += channel;
     if (result.residual) result.residual += channel;
-    const Finish<1, kFunction, L, T> finish(result, L::count);
+    const Finish<kVectors, kFunction, L, T> finish(result, kGroup);
     repeat<kChannelPixels>([&](auto p) IRUKA_WINDOW_LAMBDA {
       if (p.value < count)
-        finish(block.pixels.results[first + p.value], [&](auto) IRUKA_WINDOW_LAMBDA { return total[p.value]; });
+        finish(block.pixels.results[first + p.value],
+               [&](auto v) IRUKA_WINDOW_LAMBDA { return total[p.value * kVectors + v.value]; });
     });
   }
   return channel;
@@ -319,9 +331,10 @@ void convolve(const ChannelBlock<T>& block) {
     constexpr auto kFunction = static_cast<ConvolutionFunction>(function.value);
     for (int64_t first = 0; first < block.pixels.pixels; first += kChannelPixels) {
       const int64_t left = block.pixels.pixels - first, count = left < kChannelPixels ? left : kChannelPixels;
-      int64_t channel = convolve_channels<T, IRUKA_WINDOW_BYTES, kFunction>(block, first, count, 0);
-      channel = convolve_channels<T, 16, kFunction>(block, first, count, channel);
-      convolve_channels<T, sizeof(T), kFunction>(block, first, count, channel);
+      int64_t channel = convolve_channels<T, IRUKA_WINDOW_BYTES, 2, kFunction>(block, first, count, 0);
+      channel = convolve_channels<T, IRUKA_WINDOW_BYTES, 1, kFunction>(block, first, count, channel);
+      channel = convolve_channels<T, 16, 1, kFunction>(block, first, count, channel);
+      convolve_channels<T, sizeof(T), 1, kFunction>(block, first, count, channel);
     }
   });
 }

@@ -131,7 +131,7 @@ Results convolution(const Call& call) {
 }
 
 /// Each input element adds its multiples of the kernel to the result: a product gives them, a kernel adds them up.
-Results transposed_convolution(const Call& call) {
+Results transposed_convolution(const Call& call, PreparedPhases* prepared_phases) {
   const Operands given = operands_of(call);
   const Window window =
       transposed_window_of(call, given.x, call.integers("kernel_shape").value_or(kernel_of_weights(given.weights)));
@@ -140,8 +140,8 @@ Results transposed_convolution(const Call& call) {
   check_kernel(call, window, given.weights);
   if (const auto made = convolved_by_library(window, true, given.x, given.weights, given.groups))
     return {with_bias(call, *made)};
-  if (const auto made =
-          convolved_by_phases(window, given.x, given.weights, given.groups, call.has(2) ? call[2] : Array()))
+  if (const auto made = convolved_by_phases(window, given.x, given.weights, given.groups,
+                                            call.has(2) ? call[2] : Array(), prepared_phases))
     return {rounded(call, *made)};
   const Operands operands = prepared(given);
   const auto& [x, weights, groups] = operands;
@@ -159,15 +159,22 @@ Results transposed_convolution(const Call& call) {
 
 constexpr Operator kRows[] = {
     {"Conv", convolution},
-    {"ConvTranspose", transposed_convolution},
+    {"ConvTranspose", [](const Call& call) { return transposed_convolution(call, nullptr); }},
 };
 
 }  // namespace
 
-std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared) {
+std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared,
+                                          KnownWindow& window) {
   const Operands operands = operands_of(call);
-  return convolved_by_library(checked_window(call, operands), false, operands.x, operands.weights, operands.groups,
-                              epilogue, &prepared);
+  const Window known = window.get(operands.x.shape(), [&] { return checked_window(call, operands); });
+  return convolved_by_library(known, false, operands.x, operands.weights, operands.groups, epilogue, &prepared);
+}
+
+Run prepared_transposed_convolution() {
+  return [kept = std::make_shared<PreparedPhases>()](const Call& call) {
+    return transposed_convolution(call, kept.get());
+  };
 }
 
 std::span<const Operator> convolution_operators() { return kRows; }

@@ -4,6 +4,7 @@
 
 #include "core/precision.h"
 #include "nn/channels_last.h"
+#include "nn/step_memory.h"
 
 namespace iruka::nn {
 namespace {
@@ -66,8 +67,7 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
   const Array factors = prepared ? prepared->get(job.precision, prepare) : prepare();
   const Array images = ordered(x, job.are_images_channels_last), added = ordered(residual, job.is_channels_last);
   const Array numbers = ordered(bias, false);
-  const Array result =
-      job.is_channels_last ? empty_channels_last(shape, job.dtype, device) : Array::empty(shape, job.dtype, device);
+  const Array result = empty_result(shape, job.dtype, device, job.is_channels_last);
   job.x = images.data(), job.weights = factors.data(), job.result = result.data();
   job.bias = numbers.valid() ? numbers.data() : nullptr;
   job.residual = added.valid() ? added.data() : nullptr;

@@ -1,6 +1,8 @@
 // Convolutions by the device's library, where it has one.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 
 #include "core/convolutions.h"
@@ -30,8 +32,34 @@ std::optional<Array> convolved_by_library(const Window& window, bool is_transpos
                                           const Array& weights, int64_t groups, const Epilogue& epilogue = {},
                                           PreparedWeights* prepared = nullptr);
 
-/// The same of a call of Conv with constant weights. Raises ValueError for attributes and shapes that do not fit each
-/// other.
-std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared);
+/// The window of a node's last call, which most calls have again; threads may share it.
+class KnownWindow {
+ public:
+  /// `make` gives that of images of `shape`, where it is not known.
+  template <class Make>
+  Window get(const Dims& shape, Make&& make) {
+    std::shared_ptr<const Entry> entry = last_.load(std::memory_order_acquire);
+    if (!entry || entry->shape != shape) {
+      entry = std::make_shared<const Entry>(shape, make());
+      last_.store(entry, std::memory_order_release);
+    }
+    return entry->window;
+  }
+
+ private:
+  struct Entry {
+    Dims shape;
+    Window window;
+  };
+  std::atomic<std::shared_ptr<const Entry>> last_;
+};
+
+/// The same of a call of Conv with constant weights, whose node has `window`. Raises ValueError for attributes and
+/// shapes that do not fit each other.
+std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared,
+                                          KnownWindow& window);
+
+/// What runs a node of ConvTranspose with constant weights, which it prepares once.
+Run prepared_transposed_convolution();
 
 }  // namespace iruka::nn

@@ -4,6 +4,7 @@
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
 #include "nn/operators/window.h"
+#include "nn/step_memory.h"
 
 namespace iruka::nn {
 namespace {
@@ -41,7 +42,7 @@ std::optional<Array> pooled_by_loops(const Window& window, const Array& x, Mean 
   job.images = x.shape(0), job.channels = x.shape(1);
   job.in = window.in, job.out = window.out, job.kernel = window.kernel, job.stride = window.stride;
   job.dilation = window.dilation, job.before = window.before, job.behind = window.behind;
-  const Array result = empty_channels_last(window.shape(job.images, job.channels, window.out), x.dtype(), x.device());
+  const Array result = empty_result(window.shape(job.images, job.channels, window.out), x.dtype(), x.device(), true);
   job.x = x.data(), job.result = result.data();
   if (!loops->pool(job)) return {};
   return result;

@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "iruka/ops.h"
 #include "nn/channels_last.h"
+#include "nn/step_memory.h"
 #include "ops/views.h"
 
 namespace iruka::nn {
@@ -97,8 +98,16 @@ std::optional<Array> seen_by(const Phase& phase, Window& window, const Array& x)
   return seen;
 }
 
+/// What a node keeps for a phase.
+std::vector<int64_t> key_of(const Phase& phase, Dtype dtype) {
+  std::vector<int64_t> key{static_cast<int64_t>(dtype)};
+  for (const AxisPhase& axis : phase) key.insert(key.end(), {axis.tap, axis.step, axis.taps});
+  return key;
+}
+
+/// `weights` of any layout, and of the dtype of x or one that is narrower.
 std::optional<Array> convolved_phase(const Phase& phase, const Window& window, const Array& x, const Array& weights,
-                                     int64_t groups, const Array& bias) {
+                                     int64_t groups, const Array& bias, PreparedPhases* prepared) {
   Window own;
   own.rank = window.rank, own.in = window.out;
   for (size_t axis = 0; axis < 3; ++axis) {
@@ -107,9 +116,15 @@ std::optional<Array> convolved_phase(const Phase& phase, const Window& window, c
   }
   const std::optional<Array> seen = seen_by(phase, own, x);
   if (!seen) return {};
-  const Array factors = weights.dtype() == Dtype::float32 ? weights_of<uint32_t>(phase, window, weights, groups)
-                                                          : weights_of<uint64_t>(phase, window, weights, groups);
-  return convolved_by_library(own, false, *seen, factors, groups, {.bias = bias});
+  const auto make = [&] {
+    const Array given = weights.astype(x.dtype(), false).contiguous();
+    auto made = std::make_shared<PhaseWeights>();
+    made->factors = given.dtype() == Dtype::float32 ? weights_of<uint32_t>(phase, window, given, groups)
+                                                    : weights_of<uint64_t>(phase, window, given, groups);
+    return made;
+  };
+  const std::shared_ptr<PhaseWeights> part = prepared ? prepared->get(key_of(phase, x.dtype()), make) : make();
+  return convolved_by_library(own, false, *seen, part->factors, groups, {.bias = bias}, &part->prepared);
 }
 
 /// The places of the result that a phase gives.
@@ -124,13 +139,13 @@ Array places_of(const Phase& phase, const Window& window, const Array& result) {
 
 }  // namespace
 
-std::optional<Array> convolved_by_phases(const Window& window, const Array& given, const Array& given_weights,
-                                         int64_t groups, const Array& bias) {
-  if (!given.device().target().is_host || given.size() == 0 || given_weights.size() == 0) return {};
+std::optional<Array> convolved_by_phases(const Window& window, const Array& given, const Array& weights, int64_t groups,
+                                         const Array& bias, PreparedPhases* prepared) {
+  if (!given.device().target().is_host || given.size() == 0 || weights.size() == 0) return {};
   const Dtype dtype = compute_dtype(given.dtype());
-  if ((dtype != Dtype::float32 && dtype != Dtype::float64) || given_weights.dtype() != given.dtype()) return {};
+  if ((dtype != Dtype::float32 && dtype != Dtype::float64) || weights.dtype() != given.dtype()) return {};
   if (bias.valid() && bias.dtype() != given.dtype()) return {};
-  const Array x = given.astype(dtype, false), weights = given_weights.astype(dtype, false).contiguous();
+  const Array x = given.astype(dtype, false);
   const std::vector<Phase> phases = phases_of(window);
   if (phases.empty()) return {};
   const bool is_whole = std::ranges::all_of(phases, has_taps);
@@ -138,13 +153,13 @@ std::optional<Array> convolved_by_phases(const Window& window, const Array& give
   Array result;
   for (const Phase& phase : phases) {
     if (!has_taps(phase)) continue;
-    const std::optional<Array> part = convolved_phase(phase, window, x, weights, groups, is_whole ? added : Array());
+    const std::optional<Array> part =
+        convolved_phase(phase, window, x, weights, groups, is_whole ? added : Array(), prepared);
     if (!part) return {};
     if (phases.size() == 1) return part;
     if (!result.valid()) {
       const Dims shape = window.shape(x.shape(0), weights.shape(1) * groups, window.in);
-      result = is_taken_channels_last(*part) ? empty_channels_last(shape, dtype, x.device())
-                                             : Array::empty(shape, dtype, x.device());
+      result = empty_result(shape, dtype, x.device(), is_taken_channels_last(*part));
       if (!is_whole) result.fill(0);
     }
     places_of(phase, window, result).assign(*part);
