@@ -232,7 +232,7 @@ TEST_F(PatchKernelsForGpus, SearchOfEveryKind) {
         "  search.begin(threadIdx.x, 7);\n  search.search_all(threadIdx.x, 7);\n"
         "  search.sweep(threadIdx.x, 64, sweep, true, false);\n}\n"
         "extern \"C\" __global__ void rebuild(Rebuilding job, const int* field, const float* b, float* to) {\n"
-        "  to[threadIdx.x] = mean_of_patches<kPatchReflect>(job, field, b, threadIdx.x);\n}\n";
+        "  to[threadIdx.x] = mean_of_patches<iruka::kReflectBorder>(job, field, b, threadIdx.x);\n}\n";
     const Nvrtc::Output output = Nvrtc::find()->compile(text, 90);
     EXPECT_TRUE(output.ok) << output.log;
   }
