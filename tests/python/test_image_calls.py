@@ -218,3 +218,52 @@ def test_medians_of_opencv_after_crossing_outputs(rng):
     image.median_filter(pictures, 3, out=pictures[1:] + pictures[:1])
     for got, want in zip(pictures[1:] + pictures[:1], wanted):
         np.testing.assert_array_equal(got, want)
+
+
+def test_rows_that_32_bits_cannot_place_are_refused():
+    wide = np.broadcast_to(np.float32(0), (1, 1, 1 << 29))
+    for call in (image.flip, image.transpose, lambda x: image.resize(x, (1, 1))):
+        with pytest.raises(iruka.errors.ShapeError, match="a row of a picture has at most 536869888 elements"):
+            call(wide)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float16", "float32"])
+@pytest.mark.parametrize("channels", [0, 1, 2, 3, 4, 5, 17])
+def test_rows_become_columns(dtype, channels, rng):
+    for height, width in ((1, 1), (1, 37), (33, 1), (15, 16), (17, 31), (70, 133)):
+        shape = (height, width) if channels == 0 else (height, width, channels)
+        picture = rng.integers(0, 200, shape).astype(dtype)
+        turned = np.swapaxes(picture, 0, 1)
+        same(image.transpose(picture), turned)
+        same(image.rotate(picture, 90, expand=True), turned[::-1])
+        same(image.rotate(picture, 270, expand=True), turned[:, ::-1])
+        same(image.Chain([image.Transpose(), image.Flip(True, True)])(picture), turned[::-1, ::-1])
+        same(image.transpose(picture[::-1, ::2]), np.swapaxes(picture[::-1, ::2], 0, 1))
+        out = np.zeros((*turned.shape[:1], 2 * turned.shape[1], *turned.shape[2:]), dtype)
+        image.transpose(picture, out=out[:, ::2])
+        same(out[:, ::2], turned)
+        small = image.resize(picture, (7, 9))
+        same(image.Chain([image.Resize((7, 9)), image.Transpose()])(picture), np.swapaxes(iruka.asnumpy(small), 0, 1))
+        if channels:
+            planes = np.ascontiguousarray(np.moveaxis(picture, 2, 0))
+            same(image.transpose(planes, layout="CHW"), np.swapaxes(planes, 1, 2))
+            same(image.Chain([image.Transpose(), image.Layout("CHW")])(picture), np.moveaxis(turned, 2, 0))
+
+
+def same(made, wanted):
+    np.testing.assert_array_equal(iruka.asnumpy(made), wanted)
+
+
+@pytest.mark.parametrize("value", [0, 3, (1, 2, 3)])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_constants_around_pictures_of_any_width(dtype, value, rng):
+    picture = rng.integers(0, 200, (3, 5, 3)).astype(dtype)
+    for left, right in ((0, 1), (1, 0), (7, 13), (300, 5000)):
+        wanted = np.empty((6, 5 + left + right, 3), dtype)
+        wanted[:] = value
+        wanted[1:4, left : left + 5] = picture
+        same(image.pad(picture, ((1, 2), (left, right)), value=value), wanted)
+        same(
+            image.Chain([image.Pad(((1, 2), (left, right)), value=value), image.Layout("CHW")])(picture),
+            np.moveaxis(wanted, 2, 0),
+        )
