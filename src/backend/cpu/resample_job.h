@@ -92,6 +92,16 @@ struct WarpPlaces {
   const int32_t* start = nullptr;  ///< x of each pixel
 };
 
+/// Rows of pixels that become columns: pixel x of row y goes to `to + y * row + x * column`.
+struct TurnedRows {
+  const char* from = nullptr;
+  int64_t line = 0;  ///< bytes from a row to the next one
+  int64_t rows = 0, pixels = 0;
+  int64_t bytes = 0;  ///< of a pixel
+  char* to = nullptr;
+  int64_t row = 0, column = 0;
+};
+
 struct ResampleLoops {
   int group = 0;          ///< outputs of a group of FixedColumns, 0 where there are none
   int window = 0;         ///< bytes of a load for a group
@@ -112,6 +122,8 @@ struct ResampleLoops {
   /// (pixels, channels) becomes (channels, pixels) with `line` elements between its rows, and back.
   void (*split)(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to);
   void (*join)(const void* from, int64_t pixels, int64_t channels, int itemsize, int64_t line, void* to);
+  /// Takes up to some dozens of rows, so that these stay in the cache.
+  void (*turn)(const TurnedRows& rows);
 };
 
 namespace avx512 {

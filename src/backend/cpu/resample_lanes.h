@@ -31,14 +31,15 @@ struct Vectors {
 #include "backend/cpu/resample_finish.h"
 #include "backend/cpu/resample_fixed.h"
 #include "backend/cpu/resample_float.h"
+#include "backend/cpu/resample_turn.h"
 #include "backend/cpu/resample_warp.h"
 
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ResampleLoops resample_loops{kGroup,      kWindow,       kHasWide,   kFloatWindow,  fixed_columns,
-                                   fixed_rows,  float_columns, float_rows, select_pixels, select_bytes,
-                                   warp_places, warp,          finish,     split,         join};
+const ResampleLoops resample_loops{kGroup,        kWindow,    kHasWide,      kFloatWindow, fixed_columns, fixed_rows,
+                                   float_columns, float_rows, select_pixels, select_bytes, warp_places,   warp,
+                                   finish,        split,      join,          turn};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET

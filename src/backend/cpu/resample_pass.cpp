@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -16,8 +17,34 @@ constexpr int64_t kVector = 16;  ///< elements of a period of constants
 /// The block of outputs of a warp that is computed at once. What a row of it reads stays in the second-level cache for
 /// the next row, however the picture is turned.
 constexpr int64_t kWarpRows = 32, kWarpColumns = 1024;
+/// The rows that become columns together, in so many bytes if these are enough for some rows.
+constexpr int64_t kTurnedRows = 64, kFewTurnedRows = 16, kTurnedBytes = 1 << 18;
 
 int64_t with_room(int64_t bytes) { return (bytes + kRowRoom + 63) & ~int64_t{63}; }
+
+/// Copies a pixel to `count` places. What is written is copied again, by as much as stays in the cache.
+void fill_pixels(const char* from, int64_t pixel, int64_t count, char* to) {
+  constexpr int64_t kMostCopied = 4096;
+  if (count <= 0) return;
+  if (pixel == 1) {
+    std::memset(to, *from, static_cast<size_t>(count));
+    return;
+  }
+  const int64_t bytes = pixel * count;
+  std::memcpy(to, from, static_cast<size_t>(pixel));
+  for (int64_t done = pixel, ready = pixel; done < bytes; done += ready) {
+    if (done < kMostCopied) ready = done;
+    std::memcpy(to + done, to, static_cast<size_t>(std::min(ready, bytes - done)));
+  }
+}
+
+/// 1 or -1 where each output is an input, and the next output the next input or the one before it; else 0.
+int64_t direction_of(const AxisMap& axis) {
+  if (!axis.selects || axis.first > 0 || axis.end < axis.out) return 0;
+  if (axis.is_run) return 1;
+  const auto is_next = [](int32_t a, int32_t b) { return b == a - 1; };
+  return std::ranges::adjacent_find(axis.start, std::not_fn(is_next)) == axis.start.end() ? -1 : 0;
+}
 
 }  // namespace
 
@@ -30,9 +57,10 @@ class ResamplePass::Workspace {
   char* ring;          ///< (ring_rows_, planes) computed rows
   char* sources;       ///< source rows that are converted, or have no room behind their end
   int64_t source_line;
-  char* stage;                        ///< the rows of all planes
-  char* turned;                       ///< the same in the order of the result
-  char* finished;                     ///< a row that is then scattered
+  char* stage;   ///< the rows of all planes
+  char* turned;  ///< the same in the order of the result
+  char* result;  ///< of row `first`
+  int64_t first = 0, result_line;
   float* places;                      ///< of the pixels of a row: y, then x
   char* split;                        ///< planes of some pixels, for colours
   char* colors;                       ///< memory of these steps
@@ -51,18 +79,20 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
   const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1),
                 turned_bytes = with_room(out * pass.stage_bytes_);
-  const int64_t finished_bytes = pass.order_ == Order::scattered ? with_room(out * pass.result_bytes_) : 0;
+  const int64_t block_bytes = pass.turned_rows_ * pass.turned_line_;
   const int64_t places_bytes = pass.kind_ == Kind::warp ? with_room(2 * kWarpColumns * 4) : 0;
   const int64_t split_bytes = pass.colors_ ? with_room(ColorSteps::kPixels * pass.color_channels_ * 4) : 0;
   const int64_t color_bytes = pass.colors_ ? pass.colors_->scratch_bytes() : 0;
   ring = static_cast<char*>(scratch(static_cast<size_t>(ring_bytes + source_bytes + stage_bytes + turned_bytes +
-                                                        finished_bytes + places_bytes + split_bytes + color_bytes)));
+                                                        block_bytes + places_bytes + split_bytes + color_bytes)));
   sources = ring + ring_bytes;
   stage = sources + source_bytes;
   turned = stage + stage_bytes;
-  finished = turned + turned_bytes;
-  places = reinterpret_cast<float*>(finished + finished_bytes);
-  split = finished + finished_bytes + places_bytes;
+  char* const block = turned + turned_bytes;
+  result = pass.is_turned_ ? block : static_cast<char*>(job.result);
+  result_line = pass.is_turned_ ? pass.turned_line_ : job.result_row;
+  places = reinterpret_cast<float*>(block + block_bytes);
+  split = block + block_bytes + places_bytes;
   colors = split + split_bytes;
   tags.assign(static_cast<size_t>(pass.ring_rows_), -1);
   pointers.resize(static_cast<size_t>(job.rows->even_taps()));
@@ -92,10 +122,12 @@ ResamplePass::ResamplePass(const Resampling& job)
       stage_bytes_(bytes_of(stage_)),
       result_bytes_(bytes_of(result_)) {
   const int64_t channels = job.result_channels();
-  const bool has_pixels = job.result_channel == result_bytes_ && job.result_column == channels * result_bytes_;
-  order_ = channels > 1 && has_pixels           ? Order::pixels
-           : job.result_column == result_bytes_ ? Order::planes
-                                                : Order::scattered;
+  order_ = channels > 1 && job.result_channel == result_bytes_ ? Order::pixels : Order::planes;
+  result_column_ = order_ == Order::pixels ? channels * result_bytes_ : result_bytes_;
+  is_turned_ = job.result_column != result_column_;
+  result_channel_ = !is_turned_               ? job.result_channel
+                    : order_ == Order::pixels ? result_bytes_
+                                              : job.columns->out * result_bytes_;
   if (kind_ == Kind::select && !job.columns->is_run && rows() > kRowsAtOnce)
     tables_ = column_tables(job.columns, job.channels * stage_bytes_, ColumnUse::select);
   if (kind_ == Kind::fixed || kind_ == Kind::real) {
@@ -118,7 +150,13 @@ ResamplePass::ResamplePass(const Resampling& job)
   const bool keeps_order = (job.planes == 1) == (order_ == Order::pixels) || channels == 1;
   // Warps between pixels write more than a pixel.
   const bool is_exact = kind_ != Kind::warp || job.warp->filter == Warping::Filter::nearest;
-  is_direct_ = keeps_order && order_ != Order::scattered && steps_.empty() && stage_ == result_ && is_exact && !colors_;
+  is_direct_ = keeps_order && steps_.empty() && stage_ == result_ && is_exact && !colors_;
+  if (!is_turned_) return;
+  turns_source_ =
+      is_direct_ && kind_ == Kind::select && direction_of(*job.rows) != 0 && direction_of(*job.columns) != 0;
+  // An odd number of cache lines, so that rows do not compete for the same places in the cache.
+  turned_line_ = with_room(job.columns->out * channels * result_bytes_) | 64;
+  if (!turns_source_) turned_rows_ = std::clamp(kTurnedBytes / turned_line_, kFewTurnedRows, kTurnedRows);
 }
 
 void ResamplePass::choose_steps() {
@@ -164,6 +202,10 @@ void ResamplePass::fill_outside() {
 int64_t ResamplePass::row_work() const {
   const int64_t read = kind_ == Kind::select ? 0 : job_.columns->in * job_.rows->in / std::max<int64_t>(rows(), 1);
   return (job_.columns->out + read) * job_.all_channels();
+}
+
+char* ResamplePass::result_row(const Workspace& space, int64_t y) const {
+  return space.result + (y - space.first) * space.result_line;
 }
 
 const char* ResamplePass::source_row(int64_t plane, int64_t row) const {
@@ -240,7 +282,8 @@ void ResamplePass::stage_row(Workspace& space, int64_t y) const {
           space.ring + (place * job_.planes + plane) * space.line + before * computed;
     }
     if (even > count) space.pointers[static_cast<size_t>(count)] = space.pointers[static_cast<size_t>(count - 1)];
-    char* const row = is_direct_ ? result_row(y) + plane * job_.result_channel : space.stage + plane * space.stage_line;
+    char* const row =
+        is_direct_ ? result_row(space, y) + plane * result_channel_ : space.stage + plane * space.stage_line;
     if (kind_ == Kind::fixed) {
       loops_.fixed_rows(reinterpret_cast<const int16_t* const*>(space.pointers.data()),
                         axis.fixed.data() + y * axis.even_taps(), even, elements,
@@ -262,7 +305,8 @@ void ResamplePass::run_selection(Workspace& space, int64_t y) const {
       std::memcpy(space.sources, from, static_cast<size_t>(bytes));
       from = space.sources;
     }
-    char* const to = is_direct_ ? result_row(y) + plane * job_.result_channel : space.stage + plane * space.stage_line;
+    char* const to =
+        is_direct_ ? result_row(space, y) + plane * result_channel_ : space.stage + plane * space.stage_line;
     const int64_t pixels = columns.end - columns.first;
     const int32_t* const start = columns.start.data() + columns.first;
     if (columns.is_run)
@@ -314,11 +358,11 @@ void ResamplePass::warp_block(Workspace& space, int64_t y, char* stage, int64_t 
 void ResamplePass::run_warps(Workspace& space, int64_t begin, int64_t end) const {
   const AxisMap& columns = *job_.columns;
   char* const stage = space.stage;
-  const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
+  const int64_t plane_bytes = is_direct_ ? result_channel_ : space.stage_line;
   for (int64_t first = begin; first < end && !should_stop(); first += kWarpRows) {
     const int64_t last = std::min(first + kWarpRows, end);
     const auto stage_of_row = [&](int64_t y) {
-      return is_direct_ ? result_row(y) : stage + (y - first) * job_.planes * space.stage_line;
+      return is_direct_ ? result_row(space, y) : stage + (y - first) * job_.planes * space.stage_line;
     };
     for (int64_t x = columns.first; x < columns.end; x += kWarpColumns) {
       for (int64_t y = first; y < last; ++y) {
@@ -356,17 +400,12 @@ void ResamplePass::finish_row(Workspace& space, int64_t y) const {
   Finish finish{.from = stage_, .to = result_, .period = period_};
   finish.step_count = static_cast<int>(steps_.size());
   finish.steps = steps_.data();
-  if (!has_planes) {
-    char* const to = order_ == Order::scattered ? space.finished : result_row(y);
-    loops_.finish(finish, from, count, to);
-    if (order_ == Order::scattered) scatter(space.finished, y);
-    return;
-  }
+  if (!has_planes) return loops_.finish(finish, from, count, result_row(space, y));
   std::vector<FinishStep>& steps = space.steps;
   steps = steps_;
   finish.steps = steps.data();
   for (int64_t c = 0; c < channels; ++c) {
-    loops_.finish(finish, from + c * line, pixels, result_row(y) + c * job_.result_channel);
+    loops_.finish(finish, from + c * line, pixels, result_row(space, y) + c * result_channel_);
     for (FinishStep& step : steps) {
       if (step.rounds) continue;
       step.mean += kVector;
@@ -385,7 +424,7 @@ bool ResamplePass::reads_source() const {
 void ResamplePass::color_row(Workspace& space, int64_t y, const char* from, int64_t plane_bytes) const {
   const bool splits = job_.planes == 1 && color_channels_ > 1, as_values = color_channels_ < job_.channels;
   const int64_t count = job_.columns->out * (as_values ? job_.channels : 1);
-  const int64_t column = as_values ? result_bytes_ : job_.result_column;
+  const int64_t column = as_values ? result_bytes_ : result_column_;
   const auto itemsize = static_cast<int>(stage_bytes_), result = static_cast<int>(result_bytes_);
   const bool joins = order_ == Order::pixels && color_results_ > 1;
   for (int64_t x = 0; x < count; x += ColorSteps::kPixels) {
@@ -395,50 +434,82 @@ void ResamplePass::color_row(Workspace& space, int64_t y, const char* from, int6
       loops_.split(from + x * color_channels_ * itemsize, pixels, color_channels_, itemsize, pixels, space.split);
       planes = {space.split, pixels * itemsize};
     }
-    char* const to = result_row(y) + x * column;
-    const bool is_dense = !joins && column == result;
-    const Planes made = colors_->run(planes, pixels, {to, job_.result_channel}, is_dense, space.colors);
-    if (joins) {
-      loops_.join(made.first, pixels, color_results_, result, made.stride / result, to);
-    } else if (!is_dense) {
-      for (int64_t k = 0; k < pixels * color_results_; ++k) {
-        const int64_t c = k / pixels, i = k % pixels;
-        std::memcpy(to + i * column + c * job_.result_channel, made.first + c * made.stride + i * result,
-                    static_cast<size_t>(result));
-      }
-    }
+    char* const to = result_row(space, y) + x * column;
+    const Planes made = colors_->run(planes, pixels, {to, result_channel_}, !joins, space.colors);
+    if (joins) loops_.join(made.first, pixels, color_results_, result, made.stride / result, to);
   }
 }
 
-void ResamplePass::scatter(const char* from, int64_t y) const {
-  const auto bytes = static_cast<size_t>(result_bytes_);
-  for (int64_t x = 0; x < job_.columns->out; ++x) {
-    for (int64_t c = 0; c < job_.all_channels(); ++c, from += bytes)
-      std::memcpy(result_row(y) + x * job_.result_column + c * job_.result_channel, from, bytes);
+/// Puts some computed rows, from `first` on, into their places of the result.
+void ResamplePass::turn_rows(const char* from, int64_t line, int64_t first, int64_t count) const {
+  const int64_t planes = order_ == Order::planes ? job_.result_channels() : 1;
+  for (int64_t plane = 0; plane < planes; ++plane)
+    loops_.turn({.from = from + plane * result_channel_,
+                 .line = line,
+                 .rows = count,
+                 .pixels = job_.columns->out,
+                 .bytes = result_column_,
+                 .to = static_cast<char*>(job_.result) + first * job_.result_row + plane * job_.result_channel,
+                 .row = job_.result_row,
+                 .column = job_.result_column});
+}
+
+void ResamplePass::turn_source(int64_t begin, int64_t end) const {
+  const AxisMap &rows = *job_.rows, &columns = *job_.columns;
+  const int64_t down = direction_of(rows), across = direction_of(columns), pixel = job_.channels * stage_bytes_;
+  const int64_t last = columns.out - 1;
+  for (int64_t first = begin; first < end && !should_stop(); first += kTurnedRows) {
+    for (int64_t plane = 0; plane < job_.planes; ++plane) {
+      // Pixels from the left to the right, so that the first one may be the last one of its column of the result.
+      char* const to = static_cast<char*>(job_.result) + first * job_.result_row + plane * job_.result_channel;
+      const int32_t left = across > 0 ? columns.start.front() : columns.start.back();
+      loops_.turn({.from = source_row(plane, rows.start[static_cast<size_t>(first)]) + left * pixel,
+                   .line = down * job_.row_bytes,
+                   .rows = std::min(kTurnedRows, end - first),
+                   .pixels = columns.out,
+                   .bytes = pixel,
+                   .to = across > 0 ? to : to + last * job_.result_column,
+                   .row = job_.result_row,
+                   .column = across * job_.result_column});
+    }
   }
 }
 
 /// Constants of the rows of all planes at `stage`, from one column to another.
 void ResamplePass::put_outside(char* stage, int64_t plane_bytes, int64_t begin, int64_t end) const {
-  const auto pixel = static_cast<size_t>(job_.channels * stage_bytes_);
-  for (int64_t plane = 0; plane < job_.planes; ++plane) {
-    const char* const value = outside_.data() + static_cast<size_t>(plane) * pixel;
-    for (int64_t x = begin; x < end; ++x)
-      std::memcpy(stage + plane * plane_bytes + x * static_cast<int64_t>(pixel), value, pixel);
-  }
+  const int64_t pixel = job_.channels * stage_bytes_;
+  for (int64_t plane = 0; plane < job_.planes; ++plane)
+    fill_pixels(outside_.data() + plane * pixel, pixel, end - begin, stage + plane * plane_bytes + begin * pixel);
 }
 
 void ResamplePass::run(int64_t begin, int64_t end) const {
+  if (turns_source_) return turn_source(begin, end);
   Workspace space(*this);
+  if (!is_turned_) return run_rows(space, begin, end);
+  const bool is_reversed = goes_back(begin, end);
+  for (int64_t done = 0; done < end - begin && !should_stop(); done += turned_rows_) {
+    const int64_t count = std::min(turned_rows_, end - begin - done);
+    space.first = is_reversed ? end - done - count : begin + done;
+    run_rows(space, space.first, space.first + count);
+    turn_rows(space.result, space.result_line, space.first, count);
+  }
+}
+
+/// Whether rows of the result are in the opposite order of those of the source.
+bool ResamplePass::goes_back(int64_t begin, int64_t end) const {
+  return job_.rows->start[static_cast<size_t>(end - 1)] < job_.rows->start[static_cast<size_t>(begin)];
+}
+
+void ResamplePass::run_rows(Workspace& space, int64_t begin, int64_t end) const {
   if (kind_ == Kind::warp) return run_warps(space, begin, end);
   const AxisMap& columns = *job_.columns;
   const auto start = [&](int64_t y) { return job_.rows->start[static_cast<size_t>(y)]; };
   // In the order of the rows of the source, so that those in the ring serve several outputs.
-  const bool is_reversed = start(end - 1) < start(begin);
+  const bool is_reversed = goes_back(begin, end);
   const int64_t direction = is_reversed ? -1 : 1, last = is_reversed ? begin - 1 : end;
   for (int64_t y = is_reversed ? end - 1 : begin; y != last && !should_stop(); y += direction) {
-    char* const stage = is_direct_ ? result_row(y) : space.stage;
-    const int64_t plane_bytes = is_direct_ ? job_.result_channel : space.stage_line;
+    char* const stage = is_direct_ ? result_row(space, y) : space.stage;
+    const int64_t plane_bytes = is_direct_ ? result_channel_ : space.stage_line;
     if (start(y) == AxisMap::kOutside) {
       put_outside(stage, plane_bytes, 0, columns.out);
     } else if (reads_source()) {

@@ -27,8 +27,8 @@ class ResamplePass {
   enum class Kind : uint8_t { select, fixed, real, warp };
   static Kind kind_of(const Resampling& job);
   static Sample stage_of(const Resampling& job, Kind kind);
-  /// How the result lies in memory: rows of pixels, rows of planes, or anything else.
-  enum class Order : uint8_t { pixels, planes, scattered };
+  /// What is computed of a row of the result: pixels, or planes.
+  enum class Order : uint8_t { pixels, planes };
   /// The memory of a thread that computes a strip.
   class Workspace;
 
@@ -44,9 +44,12 @@ class ResamplePass {
   void run_selection(Workspace& space, int64_t y) const;
   void warp_block(Workspace& space, int64_t y, char* stage, int64_t plane_bytes, int64_t first, int64_t pixels) const;
   void run_warps(Workspace& space, int64_t begin, int64_t end) const;
-  void scatter(const char* from, int64_t y) const;
+  bool goes_back(int64_t begin, int64_t end) const;
+  void run_rows(Workspace& space, int64_t begin, int64_t end) const;
+  void turn_rows(const char* from, int64_t line, int64_t first, int64_t count) const;
+  void turn_source(int64_t begin, int64_t end) const;
   void put_outside(char* stage, int64_t plane_bytes, int64_t begin, int64_t end) const;
-  char* result_row(int64_t y) const { return static_cast<char*>(job_.result) + y * job_.result_row; }
+  char* result_row(const Workspace& space, int64_t y) const;
 
   const Resampling& job_;
   const ResampleLoops& loops_;
@@ -57,12 +60,17 @@ class ResamplePass {
   FloatColumns real_;
   Sample source_, stage_, result_;
   int64_t stage_bytes_, result_bytes_;  ///< of an element
-  int64_t ring_rows_ = 0;               ///< computed rows that are kept
-  std::vector<char> outside_;           ///< a pixel of constants as staged
-  std::vector<float> numbers_;          ///< of the steps
-  std::vector<FinishStep> steps_;       ///< of a row of pixels, or of the first plane
+  /// Whether the pixels of a row are no neighbours in the result. Then rows are computed into a block of dense rows.
+  bool is_turned_ = false;
+  int64_t turned_rows_ = 0, turned_line_ = 0;       ///< of that block, in bytes
+  int64_t result_column_ = 0, result_channel_ = 0;  ///< strides of computed rows in bytes
+  int64_t ring_rows_ = 0;                           ///< computed rows that are kept
+  std::vector<char> outside_;                       ///< a pixel of constants as staged
+  std::vector<float> numbers_;                      ///< of the steps
+  std::vector<FinishStep> steps_;                   ///< of a row of pixels, or of the first plane
   int64_t period_ = 16;
-  bool is_direct_ = false;  ///< staged rows are the result
+  bool is_direct_ = false;     ///< staged rows are the result
+  bool turns_source_ = false;  ///< rows of the source are columns of the result
   /// Where steps see whole pixels, all of them; the vectors of steps above are empty then.
   std::unique_ptr<ColorSteps> colors_;
   int64_t color_channels_ = 1, color_results_ = 1;  ///< planes for these steps: of the source, and of the result

@@ -13,22 +13,28 @@ namespace {
 
 constexpr size_t kMostTables = 64;          ///< that are kept
 constexpr int64_t kMostElements = 1 << 18;  ///< outputs of a row for which groups pay
+constexpr int64_t kMostWeights = 1 << 22;   ///< of all groups
 
-/// The outputs of a group: the first element that they read, and the range of the elements of their first taps.
-struct Group {
-  int64_t begin, end;  ///< outputs
-  int64_t start, span;
+/// Of each group of `size` outputs the first element that it reads; of all, the longest range of elements that are
+/// first taps of a group. Nothing where a range exceeds `most`.
+struct GroupStarts {
+  std::vector<int32_t> starts;
+  int64_t span = 0;
 };
-Group group_at(const int32_t* start, int64_t channels, int64_t outputs, int64_t first, int64_t size) {
-  Group group{first, std::min(first + size, outputs), INT64_MAX, 0};
-  int64_t last = 0;
-  for (int64_t o = group.begin; o < group.end; ++o) {
-    const int64_t at = start[o / channels] * channels + o % channels;
-    group.start = std::min(group.start, at);
-    last = std::max(last, at);
+GroupStarts group_starts(const int32_t* start, int64_t channels, int64_t outputs, int64_t size, int64_t most) {
+  GroupStarts made;
+  for (int64_t first = 0; first < outputs; first += size) {
+    int64_t least = INT64_MAX, last = 0;
+    for (int64_t o = first; o < std::min(first + size, outputs); ++o) {
+      const int64_t at = start[o / channels] * channels + o % channels;
+      least = std::min(least, at);
+      last = std::max(last, at);
+    }
+    made.span = std::max(made.span, last - least + 1);
+    if (made.span > most) return {};
+    made.starts.push_back(static_cast<int32_t>(least));
   }
-  group.span = last - group.start + 1;
-  return group;
+  return made;
 }
 
 }  // namespace
@@ -77,28 +83,26 @@ void ColumnTables::make_fixed_groups(const ResampleLoops& loops) {
   const int64_t channels = fixed.channels, outputs = fixed.pixels * channels, size = loops.group, pairs = fixed.pairs;
   const int64_t groups = (outputs + size - 1) / size;
   const int64_t kept = groups + groups % 2;  // loops may take two at once
-  group_start_.assign(static_cast<size_t>(kept), 0);
+  if (kept * size * pairs * 2 > kMostWeights) return;
+  const int64_t reach = loops.window * (loops.has_wide ? 2 : 1);
+  auto [starts, span] = group_starts(fixed.start, channels, outputs, size, reach - channels);
+  if (starts.empty()) return;
+  group_start_ = std::move(starts);
+  if (kept > groups) group_start_.push_back(group_start_.back());
   places_.assign(static_cast<size_t>(kept * size * 4), 0x80);
   fixed_weights_.assign(static_cast<size_t>(kept * size * pairs * 2), 0);
-  for (int64_t g = 0; g < groups; ++g) {
-    const Group group = group_at(fixed.start, channels, outputs, g * size, size);
-    const int64_t reach = group.span + channels;
-    fixed.is_wide |= reach > loops.window;
-    if (reach > loops.window * (loops.has_wide ? 2 : 1)) return;
-    group_start_[static_cast<size_t>(g)] = static_cast<int32_t>(group.start);
-    for (int64_t o = group.begin; o < group.end; ++o) {
-      const int64_t pixel = o / channels, lane = o - group.begin;
-      const int64_t place = fixed.start[pixel] * channels + o % channels - group.start;
-      uint8_t* const places = &places_[static_cast<size_t>((g * size + lane) * 4)];
-      places[0] = static_cast<uint8_t>(place);
-      places[2] = static_cast<uint8_t>(place + channels);
-      for (int64_t k = 0; k < pairs; ++k) {
-        int16_t* const weights = &fixed_weights_[static_cast<size_t>(((g * pairs + k) * size + lane) * 2)];
-        std::copy_n(fixed.weights + pixel * 2 * pairs + 2 * k, 2, weights);
-      }
+  for (int64_t o = 0; o < outputs; ++o) {
+    const int64_t g = o / size, pixel = o / channels, lane = o % size;
+    const int64_t place = fixed.start[pixel] * channels + o % channels - group_start_[static_cast<size_t>(g)];
+    uint8_t* const places = &places_[static_cast<size_t>(o * 4)];
+    places[0] = static_cast<uint8_t>(place);
+    places[2] = static_cast<uint8_t>(place + channels);
+    for (int64_t k = 0; k < pairs; ++k) {
+      int16_t* const weights = &fixed_weights_[static_cast<size_t>(((g * pairs + k) * size + lane) * 2)];
+      std::copy_n(fixed.weights + pixel * 2 * pairs + 2 * k, 2, weights);
     }
   }
-  if (kept > groups) group_start_.back() = group_start_[static_cast<size_t>(groups - 1)];
+  fixed.is_wide = span + channels > loops.window;
   fixed.group_start = group_start_.data();
   fixed.places = places_.data();
   fixed.group_weights = fixed_weights_.data();
@@ -109,22 +113,19 @@ void ColumnTables::make_float_groups(int64_t window) {
   constexpr int64_t kSize = 16;
   const int64_t channels = real.channels, outputs = real.pixels * channels;
   const int64_t groups = (outputs + kSize - 1) / kSize;
-  group_start_.assign(static_cast<size_t>(groups), 0);
+  if (groups * kSize * real.taps > kMostWeights) return;
+  group_start_ = group_starts(real.start, channels, outputs, kSize, window).starts;
+  if (group_start_.empty()) return;
   float_places_.assign(static_cast<size_t>(groups * kSize), 0);
   group_masks_.assign(static_cast<size_t>(groups * real.taps), 0);
   float_weights_.assign(static_cast<size_t>(groups * kSize * real.taps), 0);
-  for (int64_t g = 0; g < groups; ++g) {
-    const Group group = group_at(real.start, channels, outputs, g * kSize, kSize);
-    if (group.span > window) return;
-    group_start_[static_cast<size_t>(g)] = static_cast<int32_t>(group.start);
-    for (int64_t o = group.begin; o < group.end; ++o) {
-      const int64_t pixel = o / channels, lane = o - group.begin;
-      float_places_[static_cast<size_t>(o)] =
-          static_cast<int32_t>(real.start[pixel] * channels + o % channels - group.start);
-      for (int64_t k = 0; k < real.count[pixel]; ++k) {
-        group_masks_[static_cast<size_t>(g * real.taps + k)] |= static_cast<uint16_t>(1U << lane);
-        float_weights_[static_cast<size_t>((g * real.taps + k) * kSize + lane)] = real.weights[pixel * real.taps + k];
-      }
+  for (int64_t o = 0; o < outputs; ++o) {
+    const int64_t g = o / kSize, pixel = o / channels, lane = o % kSize;
+    const int64_t place = real.start[pixel] * channels + o % channels - group_start_[static_cast<size_t>(g)];
+    float_places_[static_cast<size_t>(o)] = static_cast<int32_t>(place);
+    for (int64_t k = 0; k < real.count[pixel]; ++k) {
+      group_masks_[static_cast<size_t>(g * real.taps + k)] |= static_cast<uint16_t>(1U << lane);
+      float_weights_[static_cast<size_t>((g * real.taps + k) * kSize + lane)] = real.weights[pixel * real.taps + k];
     }
   }
   real.group_start = group_start_.data();
@@ -138,15 +139,12 @@ void ColumnTables::make_selected(int64_t pixel_bytes) {
   constexpr int64_t kSize = 64;
   const int32_t* const start = map_->start.data() + map_->first;
   const int64_t bytes = (map_->end - map_->first) * pixel_bytes, groups = (bytes + kSize - 1) / kSize;
-  group_start_.assign(static_cast<size_t>(groups), 0);
+  group_start_ = group_starts(start, pixel_bytes, bytes, kSize, 2 * kSize).starts;
+  if (group_start_.empty()) return;
   places_.assign(static_cast<size_t>(groups * kSize), 0);
-  for (int64_t g = 0; g < groups; ++g) {
-    const Group group = group_at(start, pixel_bytes, bytes, g * kSize, kSize);
-    if (group.span > 2 * kSize) return;
-    group_start_[static_cast<size_t>(g)] = static_cast<int32_t>(group.start);
-    for (int64_t o = group.begin; o < group.end; ++o)
-      places_[static_cast<size_t>(o)] =
-          static_cast<uint8_t>(start[o / pixel_bytes] * pixel_bytes + o % pixel_bytes - group.start);
+  for (int64_t o = 0; o < bytes; ++o) {
+    const int64_t place = start[o / pixel_bytes] * pixel_bytes + o % pixel_bytes;
+    places_[static_cast<size_t>(o)] = static_cast<uint8_t>(place - group_start_[static_cast<size_t>(o / kSize)]);
   }
   selected = {.count = bytes, .group_start = group_start_.data(), .places = places_.data()};
 }

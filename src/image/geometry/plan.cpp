@@ -10,8 +10,9 @@
 namespace iruka::image {
 namespace {
 
-constexpr int64_t kMostExtent = int64_t{1} << 26;        ///< of an axis; maps have some numbers for each place
-constexpr int64_t kMostRow = (int64_t{1} << 31) - 4096;  ///< elements of a row, so that 32 bits hold places
+constexpr int64_t kMostExtent = int64_t{1} << 26;  ///< of an axis; maps have some numbers for each place
+/// Elements of a row of a picture, and bytes of a row that a pass reads, so that 32 bits hold places.
+constexpr int64_t kMostRow = (int64_t{1} << 31) - 4096;
 
 std::string number_text(double value) {
   std::string text = std::to_string(value);
@@ -40,6 +41,17 @@ void check_numbers(const char* function, const char* what, const std::vector<dou
   for (const double value : values) {
     if (!std::isfinite(value)) throw ValueError(std::string(function) + ": " + what + " must be finite");
   }
+}
+
+/// Raises ShapeError for a picture whose places are too large for 32 bits. An element of a row has `item` bytes.
+void check_extents(const PictureShape& picture, int64_t item, const Dims& shape, const char* function) {
+  if (picture.height > kMostExtent || picture.width > kMostExtent)
+    throw ShapeError(std::string(function) + ": a side of a picture has at most " + std::to_string(kMostExtent) +
+                     " pixels, not shape " + to_string(shape));
+  const int64_t most = kMostRow / item;
+  if (picture.channels > most / picture.width)
+    throw ShapeError(std::string(function) + ": a row of a picture has at most " + std::to_string(most) +
+                     " elements of this dtype, not shape " + to_string(shape));
 }
 
 void check_filter(const char* function, Filter filter) {
@@ -282,6 +294,7 @@ class Planner {
 
  private:
   void begin(const PictureShape& shape, Dtype dtype) {
+    check_extents(shape, itemsize(dtype), shape.dims(), "a chain of picture operations");
     pass_ = {};
     pass_.from = pass_.to = shape;
     pass_.height = shape.height;
@@ -409,8 +422,7 @@ PictureShape picture_shape(const Dims& shape, Layout layout, const char* functio
   if (!made.is_flat) made.channels = shape[is_planar ? 0 : 2];
   if (made.height < 1 || made.width < 1 || made.channels < 1)
     throw ShapeError(std::string(function) + ": a picture of shape " + to_string(shape) + " has no pixels");
-  if (made.height > kMostExtent || made.width > kMostExtent || made.channels > kMostRow / made.width)
-    throw ShapeError(std::string(function) + ": a row of a picture of shape " + to_string(shape) + " is too long");
+  check_extents(made, 1, shape, function);
   return made;
 }
 
