@@ -197,10 +197,7 @@ Array decode_by_cpu(const DecodePlan& plan, const Array* out) {
                  divided_up(header.height, plan.divisor), divided_up(header.width, plan.divisor), plan.divisor);
   plan.decoder->decode(rows);
   if (plan.orientation == 1) return picture;
-  if (!out) return upright(picture, plan.orientation).copy();
-  Array target = *out;
-  target.assign(upright(picture, plan.orientation));
-  return target;
+  return upright_copy(picture, plan.orientation, out);
 }
 
 Array decode(Bytes bytes, const DecodeOptions& options, const std::string& where, const Array* out) {
