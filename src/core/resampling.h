@@ -25,7 +25,7 @@ struct AxisMap {
   std::vector<int32_t> start;  ///< of each output: its first input
   std::vector<int32_t> count;  ///< of each output: its inputs, 0 for a constant
   std::vector<float> weights;  ///< (out, taps), zeros behind `count`
-  std::vector<int16_t> fixed;  ///< (out, even_taps()); empty where integers would be too coarse
+  std::vector<int16_t> fixed;  ///< (out, even_taps()); empty where integers are not wanted or too coarse
   bool selects = false;        ///< each output is one input, or a constant
   bool is_run = false;         ///< and these inputs are neighbours in their order
   int64_t first = 0, end = 0;  ///< outputs outside of this range are constants, those inside are not

@@ -157,6 +157,8 @@ PictureInfo peek(Bytes bytes, const std::string& where);
 int exif_orientation(Bytes tiff);
 /// A view of the picture rotated and mirrored upright, as EXIF's `orientation` says.
 Array upright(const Array& picture, int orientation);
+/// The same pixels in C order, in `out` unless it is null.
+Array upright_copy(const Array& picture, int orientation, const Array* out);
 /// The region of the stored picture that is `region` of the upright one.
 Region stored_region(const Region& region, int64_t upright_height, int64_t upright_width, int orientation);
 inline bool swaps_axes(int orientation) { return orientation >= 5; }

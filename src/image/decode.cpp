@@ -205,10 +205,7 @@ Array decode_by_cpu(const DecodePlan& plan, const Array* out) {
   Array picture = in_place ? *out : Array::empty(plan.stored_shape(), plan.wanted.dtype, cpu());
   decode_rows(plan, picture);
   if (plan.orientation == 1) return picture;
-  if (!out) return upright(picture, plan.orientation).copy();
-  Array target = *out;
-  target.assign(upright(picture, plan.orientation));
-  return target;
+  return upright_copy(picture, plan.orientation, out);
 }
 
 Array decode_with_chain(const DecodePlan& plan, const Array* out) {

@@ -1,5 +1,9 @@
 // The orientation in a picture's EXIF data, and the rotation that makes the picture upright.
+#include <algorithm>
+
 #include "image/codec.h"
+#include "image/geometry/plan.h"
+#include "iruka/picture_geometry.h"
 
 namespace iruka::image {
 namespace {
@@ -51,6 +55,20 @@ Array upright(const Array& picture, int orientation) {
   const Slice all, reversed{.step = -1};
   Array turned = swaps_axes(orientation) ? picture.swapaxes(0, 1) : picture;
   return turned.at(flips_rows(orientation) ? reversed : all, flips_columns(orientation) ? reversed : all);
+}
+
+Array upright_copy(const Array& picture, int orientation, const Array* out) {
+  const Array turned = upright(picture, orientation);
+  Array made = out ? *out : Array::empty(turned.shape(), picture.dtype(), picture.device());
+  if (std::max(picture.shape(0), picture.shape(1)) > kMostExtent) {  // too large for a chain
+    made.assign(turned);
+    return made;
+  }
+  std::vector<Stage> stages;
+  if (swaps_axes(orientation)) stages.emplace_back(Transpose());
+  stages.emplace_back(Flip{.horizontal = flips_columns(orientation), .vertical = flips_rows(orientation)});
+  Chain(stages).into(made, picture);
+  return made;
 }
 
 Region stored_region(const Region& region, int64_t upright_height, int64_t upright_width, int orientation) {

@@ -1,7 +1,10 @@
 """Pixels that move: rows that become columns, constants around a picture, and the largest pictures, against NumPy."""
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 import iruka
 from iruka import image
@@ -152,3 +155,86 @@ def test_a_wide_row_shrinks_to_few_pixels(dtype):
     np.testing.assert_allclose(
         iruka.asnumpy(image.resize(ramp, (1, 1), "area"))[0, 0], ramp.mean(dtype=np.float64), atol=0.6
     )
+
+
+EXIF_TURNS = {
+    1: lambda p: p,
+    2: lambda p: p[:, ::-1],
+    3: lambda p: p[::-1, ::-1],
+    4: lambda p: p[::-1],
+    5: lambda p: p.swapaxes(0, 1),
+    6: lambda p: np.rot90(p, -1),
+    7: lambda p: p.swapaxes(0, 1)[::-1, ::-1],
+    8: lambda p: np.rot90(p),
+}
+
+
+def stored_bytes(picture, form, orientation, **options):
+    buffer, exif = io.BytesIO(), Image.Exif()
+    exif[0x0112] = orientation
+    Image.fromarray(picture).save(buffer, form, exif=exif, **options)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("form", ["png", "tiff", "jpeg"])
+def test_pictures_are_turned_as_exif_says(rng, form, orientation, tmp_path):
+    turned = EXIF_TURNS[orientation]
+    for shape in ((37, 70, 3), (75, 33), (64, 80, 4), (1, 9, 3), (9, 1)):
+        if form == "jpeg" and shape[-1] == 4:
+            continue
+        data = stored_bytes(rng.integers(0, 256, shape).astype(np.uint8), form, orientation)
+        path = tmp_path / f"picture.{form}"
+        path.write_bytes(data)
+        chain = image.Chain([image.Resize((21, 30)), image.Normalize(100, 50), image.Layout("CHW")])
+        for options in (
+            {"mode": "unchanged"},
+            {"mode": "gray"},
+            {"mode": "rgb"},
+            {"mode": "bgr", "dtype": np.uint16},
+            {"mode": "rgba"},
+        ):
+            plain = iruka.asnumpy(image.imdecode(data, apply_orientation=False, **options))
+            want = turned(plain)
+            np.testing.assert_array_equal(iruka.asnumpy(image.imdecode(data, **options)), want)
+            np.testing.assert_array_equal(iruka.asnumpy(image.imread(path, **options)), want)
+            (made,) = image.imread_batch([path], **options)
+            np.testing.assert_array_equal(iruka.asnumpy(made), want)
+            out = iruka.zeros(want.shape, want.dtype)
+            assert image.imdecode(data, out=out, **options) is out
+            np.testing.assert_array_equal(iruka.asnumpy(out), want)
+            height, width = want.shape[:2]
+            roi = (height // 3, width // 4, max(height // 2, 1), max(width // 2, 1))
+            part = want[roi[0] : roi[0] + roi[2], roi[1] : roi[1] + roi[3]]
+            np.testing.assert_array_equal(iruka.asnumpy(image.imdecode(data, roi=roi, **options)), part)
+            chained = iruka.asnumpy(image.imdecode(data, chain=chain, **options))
+            np.testing.assert_array_equal(chained, iruka.asnumpy(chain(np.ascontiguousarray(want))))
+            given = iruka.zeros(chained.shape, chained.dtype)
+            image.imdecode(data, chain=chain, out=given, **options)
+            np.testing.assert_array_equal(iruka.asnumpy(given), chained)
+        smaller = {"at_least": (9, 9), "mode": "rgb"}
+        want = turned(iruka.asnumpy(image.imdecode(data, apply_orientation=False, **smaller)))
+        np.testing.assert_array_equal(iruka.asnumpy(image.imdecode(data, **smaller)), want)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_float32_pictures_are_turned(rng, orientation):
+    tifffile = pytest.importorskip("tifffile")
+    picture, buffer = rng.normal(size=(19, 34, 3)).astype(np.float32), io.BytesIO()
+    tifffile.imwrite(buffer, picture, metadata=None, photometric="rgb", extratags=[(0x0112, "H", 1, orientation, True)])
+    made = iruka.asnumpy(image.imdecode(buffer.getvalue(), mode="unchanged"))
+    np.testing.assert_array_equal(made, EXIF_TURNS[orientation](picture))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+@pytest.mark.parametrize("filter", ["nearest", "linear", "cubic"])
+def test_warps_of_many_channels_are_warps_of_each_channel(rng, filter, mode, dtype):
+    matrix = [[0.8, -0.3, 9], [0.4, 0.9, -7]]
+    for channels in (5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 33):
+        picture = picture_of(rng, (40, 90, channels), np.uint8).astype(dtype)
+        made = iruka.asnumpy(image.warp_affine(picture, matrix, (35, 150), filter, mode=mode, value=7))
+        for c in range(channels):
+            each = np.ascontiguousarray(picture[..., c])
+            want = iruka.asnumpy(image.warp_affine(each, matrix, (35, 150), filter, mode=mode, value=7))
+            np.testing.assert_array_equal(made[..., c], want)

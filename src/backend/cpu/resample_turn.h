@@ -99,11 +99,13 @@ template <int kBytes>
 void turn_squares(const TurnedRows& job) {
   using Tile = SquareTile<kBytes>;
   constexpr int64_t kSide = Tile::kSide;
+  constexpr int64_t kAhead = 256;  // bytes; the processor does not foresee reads of so many rows
   if (job.rows < kSide || job.pixels < kSide) return turn_each(job, job.rows, job.pixels);
   for (int64_t left = 0; left < job.pixels; left += kSide) {
     const int64_t x = left + kSide <= job.pixels ? left : job.pixels - kSide;
     for (int64_t top = 0; top < job.rows; top += kSide) {
       const int64_t y = top + kSide <= job.rows ? top : job.rows - kSide;
+      for (int64_t i = 0; i < kSide; ++i) __builtin_prefetch(job.from + (y + i) * job.line + x * kBytes + kAhead);
       Tile::turn(job.from + y * job.line + x * kBytes, job.line, job.to + x * job.column + y * kBytes, job.column);
     }
   }

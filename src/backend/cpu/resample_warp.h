@@ -339,6 +339,62 @@ IRUKA_RESAMPLE_INLINE void inner_float_pixel(const WarpRow& job, const char* fir
   for (int c = 0; c < kChannels; ++c) to[c] = total[c];
 }
 
+template <Sample kSample, class Weight, int kLanes>
+IRUKA_RESAMPLE_INLINE typename Vectors<Weight, kLanes>::Vector lanes_at(const char* from) {
+  using Type = typename Stored<kSample>::Type;
+  const auto* const values = reinterpret_cast<const Type*>(from);
+  if constexpr (kSample == Sample::float16) {
+    typename Vectors<Weight, kLanes>::Vector made;
+    for (int lane = 0; lane < kLanes; ++lane) made[lane] = value_at<kSample>(from, lane);
+    return made;
+  } else {
+    return __builtin_convertvector(Vectors<Type, kLanes>::load(values), typename Vectors<Weight, kLanes>::Vector);
+  }
+}
+
+/// kLanes channels, from `first` on, of a pixel of any number of channels.
+template <Sample kSample, int kTaps, int kLanes, class Weight, class Result>
+IRUKA_RESAMPLE_INLINE void inner_lanes(const WarpRow& job, const char* first, const Taps<kTaps, Weight>& y,
+                                       const Taps<kTaps, Weight>& x, int64_t i, Result* to) {
+  using V = typename Vectors<Weight, kLanes>::Vector;
+  const int64_t pixel = job.channels * static_cast<int64_t>(sizeof(typename Stored<kSample>::Type));
+  V total{};
+  for (int j = 0; j < kTaps; ++j) {
+    const char* const row = first + j * job.row_bytes;
+    V sum{};
+    for (int k = 0; k < kTaps; ++k) {
+      const V values = lanes_at<kSample, Weight, kLanes>(row + k * pixel), weight = x.weights[k][i] - V{};
+      if constexpr (kSample == Sample::uint8)
+        sum += values * weight;
+      else
+        sum = __builtin_elementwise_fma(values, weight, sum);
+    }
+    if constexpr (kSample == Sample::uint8)
+      total += sum * (y.weights[j][i] - V{});
+    else
+      total = __builtin_elementwise_fma(sum, y.weights[j][i] - V{}, total);
+  }
+  if constexpr (kSample == Sample::uint8) {
+    total = (total + kWarpHalf) >> (2 * kWarpBits);
+    total = __builtin_elementwise_min(__builtin_elementwise_max(total, V{}), V{} + 255);
+  }
+  Vectors<Result, kLanes>::store(__builtin_convertvector(total, typename Vectors<Result, kLanes>::Vector), to);
+}
+
+/// More than four channels in blocks, of which the last one may overlap the one before it.
+template <Sample kSample, int kTaps, class Weight, class Result>
+IRUKA_RESAMPLE_INLINE void inner_channels(const WarpRow& job, const char* first, const Taps<kTaps, Weight>& y,
+                                          const Taps<kTaps, Weight>& x, int64_t i, Result* to) {
+  constexpr int64_t kBytes = sizeof(typename Stored<kSample>::Type);
+  const int64_t channels = job.channels;
+  int64_t c = 0;
+  for (; c + 8 <= channels; c += 8) inner_lanes<kSample, kTaps, 8>(job, first + c * kBytes, y, x, i, to + c);
+  for (; c < channels; c += 4) {
+    const int64_t start = c + 4 <= channels ? c : channels - 4;
+    inner_lanes<kSample, kTaps, 4>(job, first + start * kBytes, y, x, i, to + start);
+  }
+}
+
 #if defined(__AVX512BW__) && defined(__AVX512VBMI__)
 /// Eight numbers of 64 bits. Loads are faster than a gather.
 IRUKA_RESAMPLE_INLINE __m512i load_eight(const char* from, const int32_t* offset) {
@@ -411,9 +467,14 @@ IRUKA_RESAMPLE_INLINE void copy_pixel(const void* from, int channels, T* to) {
   __builtin_memcpy(to, from, static_cast<size_t>(kChannels > 0 ? kChannels : channels) * sizeof(T));
 }
 
+/// kCount is 0 for any number of channels.
 template <int kCount, class T>
-IRUKA_RESAMPLE_INLINE void fill_pixels(const void* from, int64_t pixels, T* to) {
-  T pixel[kCount];
+IRUKA_RESAMPLE_INLINE void fill_pixels(const void* from, int channels, int64_t pixels, T* to) {
+  if constexpr (kCount == 0) {
+    for (int64_t i = 0; i < pixels; ++i) copy_pixel<0>(from, channels, to + i * channels);
+    return;
+  }
+  T pixel[kCount == 0 ? 1 : kCount];
   __builtin_memcpy(pixel, from, sizeof pixel);
   for (int64_t i = 0; i < pixels; ++i)
     for (int c = 0; c < kCount; ++c) to[i * kCount + c] = pixel[c];
@@ -431,8 +492,9 @@ struct WarpTypes<Sample::uint8> {
   using Result = uint8_t;
 };
 
-template <Sample kSample, int kTaps>
+template <Sample kSample, int kTaps, int kChannels>
 IRUKA_RESAMPLE_INLINE int64_t reach_of(int64_t pixel_bytes) {
+  if constexpr (kChannels == 0) return kTaps * pixel_bytes;
   if constexpr (kSample == Sample::uint8) return kTaps * pixel_bytes <= 8 ? 8 : 16;
   return kTaps * pixel_bytes + 4;  // of four lanes, one may be unused
 }
@@ -462,31 +524,32 @@ template <Sample kSample, int kTaps, int kChannels>
 void warp_between(const WarpRow& job) {
   using Weight = typename WarpTypes<kSample>::Weight;
   using Result = typename WarpTypes<kSample>::Result;
-  constexpr int kKnown = kChannels == 0 ? 1 : kChannels;
   constexpr bool kHasVectors =
       kHasWarpVectors && kChannels == 1 && (kSample == Sample::uint8 || kSample == Sample::float32);
   const int64_t channels = kChannels == 0 ? job.channels : kChannels;
   const int64_t pixel_bytes = channels * static_cast<int64_t>(sizeof(typename Stored<kSample>::Type));
-  const int64_t reach = reach_of<kSample, kTaps>(pixel_bytes);
+  const int64_t reach = reach_of<kSample, kTaps, kChannels>(pixel_bytes);
   Taps<kTaps, Weight> y, x;
   Inside inside;
-  const InnerRange inner = kChannels == 0 ? InnerRange() : InnerRange::of<kTaps>(job, pixel_bytes, reach);
+  const InnerRange inner = InnerRange::of<kTaps>(job, pixel_bytes, reach);
   const auto inner_pixel = [&](int64_t i, Result* to) __attribute__((always_inline)) {
     const char* const first = job.source + inside.offset[i];
-    if constexpr (kSample == Sample::uint8)
-      inner_fixed_pixel<kTaps, kKnown>(job, first, y, x, i, to);
+    if constexpr (kChannels == 0)
+      inner_channels<kSample, kTaps>(job, first, y, x, i, to);
+    else if constexpr (kSample == Sample::uint8)
+      inner_fixed_pixel<kTaps, kChannels>(job, first, y, x, i, to);
     else
-      inner_float_pixel<kSample, kTaps, kKnown>(job, first, y, x, i, to);
+      inner_float_pixel<kSample, kTaps, kChannels>(job, first, y, x, i, to);
   };
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
     auto* const to = static_cast<Result*>(job.result) + begin * channels;
     if (!find_block<kTaps>(job, inner, begin, count, pixel_bytes, reach, y, x, inside)) {
-      fill_pixels<kKnown>(job.outside, count, to);
+      fill_pixels<kChannels>(job.outside, job.channels, count, to);
       continue;
     }
     int64_t i = 0;
-    if (kChannels > 0 && inside.are_all) {
+    if (inside.are_all) {
       if constexpr (kHasVectors)
         for (; i + 16 <= count; i += 16) inner_vector(job, inside, y, x, i, to + i);
       for (; i < count; ++i) inner_pixel(i, to + i * channels);
@@ -494,7 +557,7 @@ void warp_between(const WarpRow& job) {
     if (inside.are_none)
       for (; i < count; ++i) copy_pixel<kChannels>(job.outside, job.channels, to + i * channels);
     for (; i < count; ++i) {
-      if (kChannels > 0 && inside.is_inside[i])
+      if (inside.is_inside[i])
         inner_pixel(i, to + i * channels);
       else if (job.border == kConstantBorder && inside.is_outside[i])
         copy_pixel<kChannels>(job.outside, job.channels, to + i * channels);
@@ -534,6 +597,26 @@ IRUKA_RESAMPLE_INLINE int32_t nearest_place(float place) {
   return lower + (rest > 0.5F || (rest == 0.5F && lower % 2 != 0) ? 1 : 0);
 }
 
+/// kBytes is 0 for any number, which is copied as two numbers that overlap where it is small.
+template <int kBytes>
+IRUKA_RESAMPLE_INLINE void copy_bytes(const char* from, int64_t bytes, char* to) {
+  const auto copy_ends = [&](auto first, auto last) __attribute__((always_inline)) {
+    const int64_t behind = bytes - static_cast<int64_t>(sizeof last);
+    __builtin_memcpy(&first, from, sizeof first);
+    __builtin_memcpy(&last, from + behind, sizeof last);
+    __builtin_memcpy(to, &first, sizeof first);
+    __builtin_memcpy(to + behind, &last, sizeof last);
+  };
+  if constexpr (kBytes > 0)
+    __builtin_memcpy(to, from, kBytes);
+  else if (bytes >= 8 && bytes <= 16)
+    copy_ends(uint64_t{}, uint64_t{});
+  else if (bytes >= 4 && bytes < 8)
+    copy_ends(uint32_t{}, uint32_t{});
+  else
+    __builtin_memcpy(to, from, static_cast<size_t>(bytes));
+}
+
 /// kWide bytes are read and written of each pixel within the picture.
 template <int kBytes, int kWide>
 IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
@@ -544,14 +627,14 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
   for (int64_t begin = 0; begin < job.pixels; begin += kWarpBlock) {
     const int64_t count = job.pixels - begin < kWarpBlock ? job.pixels - begin : kWarpBlock;
     auto* const to = static_cast<char*>(job.result) + begin * bytes;
-    if (kBytes > 0 && inner.has(job.y + begin, job.x + begin, count)) {
+    if (inner.has(job.y + begin, job.x + begin, count)) {
       for (int64_t i = 0; i < count; ++i) {
         y[i] = nearest_integer(job.y[begin + i]);
         x[i] = nearest_integer(job.x[begin + i]);
       }
       inner.find_offsets(y, x, count, inside);
-    } else if (kBytes > 0 && inner.is_far(job.y + begin, job.x + begin, count)) {
-      fill_pixels<kBytes == 0 ? 1 : kBytes>(job.outside, count, to);
+    } else if (inner.is_far(job.y + begin, job.x + begin, count)) {
+      fill_pixels<kBytes>(job.outside, bytes, count, to);
       continue;
     } else {
       for (int64_t i = 0; i < count; ++i) {
@@ -561,24 +644,24 @@ IRUKA_RESAMPLE_INLINE void warp_nearest_of(const WarpRow& job, int any_bytes) {
       find_inside<1>(job, y, x, count, bytes, kWide > 0 ? kWide : bytes, inside);
     }
     int64_t i = 0;
-    if (kBytes > 0 && inside.are_all) {
+    if (inside.are_all) {
       const char* const source = job.source;
       // What is written behind a pixel belongs to the next one, which the last one of a block may not have.
       const int64_t wide = kWide > kBytes ? count - 1 : count;
-      for (; i < wide; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kWide);
-      for (; i < count; ++i) __builtin_memcpy(to + i * kBytes, source + inside.offset[i], kBytes);
+      for (; i < wide; ++i) copy_bytes<kWide>(source + inside.offset[i], bytes, to + i * bytes);
+      for (; i < count; ++i) copy_bytes<kBytes>(source + inside.offset[i], bytes, to + i * bytes);
     }
     for (; i < count; ++i) {
-      if (kBytes > 0 && (inside.is_inside[i] || (job.border == kConstantBorder && inside.is_outside[i]))) {
+      if (inside.is_inside[i] || (job.border == kConstantBorder && inside.is_outside[i])) {
         const char* const from =
             inside.is_inside[i] ? job.source + inside.offset[i] : static_cast<const char*>(job.outside);
-        __builtin_memcpy(to + i * kBytes, from, kBytes);
+        copy_bytes<kBytes>(from, bytes, to + i * bytes);
         continue;
       }
       const int32_t row = place_at(y[i], job.height, job.border), column = place_at(x[i], job.width, job.border);
       const char* const from = row < 0 || column < 0 ? static_cast<const char*>(job.outside)
                                                      : job.source + row * job.row_bytes + int64_t{column} * bytes;
-      __builtin_memcpy(to + i * bytes, from, static_cast<size_t>(bytes));
+      copy_bytes<kBytes>(from, bytes, to + i * bytes);
     }
   }
 }

@@ -157,21 +157,34 @@ void weigh_output(const AxisRecipe& recipe, int64_t output, Weights& weights) {
   weights.normalize(nearest, recipe.in);
 }
 
+/// What is left of a weight when it is rounded down.
+struct Rest {
+  double value;
+  int place;
+};
+/// The largest first; equal ones keep their order. `rests` is a buffer that is used again and again.
+void sort(std::vector<Rest>& rests) {
+  constexpr size_t kFew = 32;
+  const auto is_larger = [](const Rest& a, const Rest& b) { return a.value > b.value; };
+  if (rests.size() > kFew) {
+    std::ranges::stable_sort(rests, is_larger);
+    return;
+  }
+  for (auto next = rests.begin(); next != rests.end(); ++next)
+    std::rotate(std::upper_bound(rests.begin(), next, *next, is_larger), next, next + 1);
+}
+
 /// Integers that are close to `weights` and whose sum is kFixedOne. Returns the sum of their errors.
-double fix_weights(const float* weights, int count, int16_t* fixed) {
-  struct Rest {
-    double value;
-    int place;
-  };
-  std::vector<Rest> rests(static_cast<size_t>(count));
+double fix_weights(const float* weights, int count, std::vector<Rest>& rests, int16_t* fixed) {
+  rests.clear();
   int32_t sum = 0;
   for (int k = 0; k < count; ++k) {
     const double exact = static_cast<double>(weights[k]) * kFixedOne, lower = std::floor(exact);
     fixed[k] = static_cast<int16_t>(lower);
     sum += fixed[k];
-    rests[static_cast<size_t>(k)] = {exact - lower, k};
+    rests.push_back({exact - lower, k});
   }
-  std::ranges::stable_sort(rests, [](const Rest& a, const Rest& b) { return a.value > b.value; });
+  sort(rests);
   double error = 0;
   for (size_t k = 0; k < rests.size(); ++k) {
     const bool is_raised = sum + static_cast<int32_t>(k) < kFixedOne;
@@ -184,12 +197,13 @@ double fix_weights(const float* weights, int count, int16_t* fixed) {
 void fix(AxisMap& map) {
   const auto even = static_cast<size_t>(map.even_taps()), taps = static_cast<size_t>(map.taps);
   map.fixed.assign(even * map.start.size(), 0);
+  std::vector<Rest> rests;
   for (size_t x = 0; x < map.start.size(); ++x) {
     const float* const weights = map.weights.data() + x * taps;
     const int count = map.count[x];
     double size = 0;
     for (int k = 0; k < count; ++k) size += std::abs(static_cast<double>(weights[k]));
-    if (size > kMostFixedSum || fix_weights(weights, count, map.fixed.data() + x * even) > kMostFixedError) {
+    if (size > kMostFixedSum || fix_weights(weights, count, rests, map.fixed.data() + x * even) > kMostFixedError) {
       map.fixed.clear();
       return;
     }
@@ -291,7 +305,6 @@ void describe(AxisMap& map) {
   map.is_run = map.selects;
   for (auto x = static_cast<size_t>(map.first) + 1; map.is_run && x < static_cast<size_t>(map.end); ++x)
     map.is_run = map.start[x] == map.start[x - 1] + 1;
-  fix(map);
 }
 
 std::shared_ptr<const AxisMap> make(const AxisRecipe& recipe) {
@@ -303,6 +316,7 @@ std::shared_ptr<const AxisMap> make(const AxisRecipe& recipe) {
     map = select(std::move(map), outputs);
   }
   describe(map);
+  if (recipe.has_integers) fix(map);
   return std::make_shared<const AxisMap>(std::move(map));
 }
 

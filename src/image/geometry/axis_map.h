@@ -35,9 +35,12 @@ struct AxisRecipe {
   Convention convention = Convention::pillow;
   bool halves = false;         ///< a step of a pyramid, whatever the filter
   bool area_enlarges = false;  ///< whether some axis of the picture grows, which OpenCV's area treats otherwise
+  bool has_integers = false;   ///< whether weights are wanted as integers, too
   std::vector<Selection> selections;
 
   bool operator==(const AxisRecipe&) const = default;
+  /// Whether outputs may be sums of several inputs.
+  bool weighs() const { return resizes && (halves || filter != Filter::nearest); }
   bool overshoots() const { return !halves && image::overshoots(filter); }
   static AxisRecipe unchanged(int64_t extent) {
     AxisRecipe made;

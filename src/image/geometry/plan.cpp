@@ -11,7 +11,6 @@
 namespace iruka::image {
 namespace {
 
-constexpr int64_t kMostExtent = int64_t{1} << 26;  ///< of an axis; maps have some numbers for each place
 /// Elements of a row of a picture, and bytes of a row that a pass reads, so that 32 bits hold places.
 constexpr int64_t kMostRow = (int64_t{1} << 31) - 4096;
 
@@ -300,6 +299,8 @@ class Planner {
     pass_.columns = AxisRecipe::unchanged(shape.width);
   }
   void end() {
+    const bool is_fixed = pass_.dtype == Dtype::uint8 && (pass_.rows.weighs() || pass_.columns.weighs());
+    pass_.rows.has_integers = pass_.columns.has_integers = is_fixed;
     // The result is rounded to its dtype anyway.
     std::vector<PointStep>& steps = pass_.steps;
     if (!steps.empty() && steps.back().kind == PointStep::Kind::round) steps.pop_back();

@@ -11,6 +11,9 @@
 
 namespace iruka::image {
 
+/// Pixels of a side. Maps have some numbers for each place.
+constexpr int64_t kMostExtent = int64_t{1} << 26;
+
 /// The extents of a picture, whatever its layout.
 struct PictureShape {
   int64_t height = 0, width = 0, channels = 1;
