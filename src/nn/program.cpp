@@ -10,7 +10,6 @@
 #include "nn/files/input.h"
 #include "nn/fusion.h"
 #include "nn/library_convolution.h"
-#include "nn/operators/library_convolution.h"
 #include "nn/simplify.h"
 #include "nn/step_memory.h"
 #include "ops/device_scope.h"
@@ -64,8 +63,8 @@ int64_t opset_of(const std::map<std::string, int64_t>& opsets) {
 Run run_of(const Node& node, bool has_constant_weights) {
   if (is_fused(node)) return fused_run(node);
   if (is_library_convolution(node)) return library_convolution_run(node);
-  if (node.op == "ConvTranspose" && has_constant_weights) return prepared_transposed_convolution();
-  return find_operator(node.op)->run;
+  const Operator& row = *find_operator(node.op);
+  return has_constant_weights && row.run_prepared ? row.run_prepared() : row.run;
 }
 
 /// A copy on the device, with the order of axes in memory that weights of convolutions have.

@@ -141,6 +141,16 @@ def test_wide_layers_keep_what_is_not_finite(precision, rng):
     assert np.isfinite(np.delete(made, (7, 2900), axis=0)).all()
 
 
+def test_wide_layers_of_more_batch_sizes_than_a_library_keeps_plans_for(rng):
+    """A plan of cuBLASLt is for one number of rows, and 256 of them are kept."""
+    network = perceptron(70, 300, 90, 5, name="relu", last="relu")
+    x = rng.standard_normal((300, 70)).astype(np.float32)
+    expected = reference(network, x)
+    for rows in [*range(1, 301), 1, 300]:
+        made = iruka.asnumpy(network(x[:rows]))
+        np.testing.assert_allclose(made, expected[:rows], rtol=1e-4, atol=1e-5, err_msg=f"{rows} rows")
+
+
 @pytest.mark.parametrize("widths", [(8, 257, 3), (300, 4), (4,) * 18], ids=str)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_network_too_large_for_functions_of_kernels(widths, dtype, rng):

@@ -148,9 +148,12 @@ bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const v
   const std::lock_guard lock(mutex_);
   if (!handle_) check_status(f.create(&handle_), "cublasLtCreate", device);
   const Key key = key_of(p, bias, has_relu);
-  if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) plans_.clear();
-  const auto found = plans_.find(key);
-  const Plan& plan = found != plans_.end() ? found->second : plans_.emplace(key, make_plan(device, key)).first->second;
+  auto found = plans_.find(key);
+  if (found == plans_.end()) {
+    if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) plans_.clear();
+    found = plans_.emplace(key, make_plan(device, key)).first;
+  }
+  const Plan& plan = found->second;
   if (!plan.has_way) return false;
   check_status(f.set_operation(plan.operation.get(), kBiasPointer, &bias, sizeof bias),
                "cublasLtMatmulDescSetAttribute", device);

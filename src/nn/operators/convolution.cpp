@@ -157,9 +157,17 @@ Results transposed_convolution(const Call& call, PreparedPhases* prepared_phases
   return {with_bias(call, y)};
 }
 
+Run prepared_transposed_convolution() {
+  return [kept = std::make_shared<PreparedPhases>()](const Call& call) {
+    return transposed_convolution(call, kept.get());
+  };
+}
+
 constexpr Operator kRows[] = {
     {"Conv", convolution},
-    {"ConvTranspose", [](const Call& call) { return transposed_convolution(call, nullptr); }},
+    {.name = "ConvTranspose",
+     .run = [](const Call& call) { return transposed_convolution(call, nullptr); },
+     .run_prepared = prepared_transposed_convolution},
 };
 
 }  // namespace
@@ -169,12 +177,6 @@ std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epil
   const Operands operands = operands_of(call);
   const Window known = window.get(operands.x.shape(), [&] { return checked_window(call, operands); });
   return convolved_by_library(known, false, operands.x, operands.weights, operands.groups, epilogue, &prepared);
-}
-
-Run prepared_transposed_convolution() {
-  return [kept = std::make_shared<PreparedPhases>()](const Call& call) {
-    return transposed_convolution(call, kept.get());
-  };
 }
 
 std::span<const Operator> convolution_operators() { return kRows; }

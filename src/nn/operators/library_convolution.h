@@ -59,7 +59,4 @@ class KnownWindow {
 std::optional<Array> convolved_by_library(const Call& call, const Epilogue& epilogue, PreparedWeights& prepared,
                                           KnownWindow& window);
 
-/// What runs a node of ConvTranspose with constant weights, which it prepares once.
-Run prepared_transposed_convolution();
-
 }  // namespace iruka::nn

@@ -79,6 +79,8 @@ struct Operator {
   Results (*run)(const Call&);
   /// Which inputs, one bit each, are numbers that the function reads on the host.
   uint32_t host_inputs = 0;
+  /// Makes what runs one node whose second input, its weights, is constant: it prepares them once.
+  Run (*run_prepared)() = nullptr;
 };
 
 /// Null where there is no such operator of ONNX's own domain.
