@@ -7,6 +7,7 @@
 #include "core/picture_levels.h"
 #include "image/geometry/plan.h"
 #include "image/geometry/run.h"
+#include "image/outputs.h"
 #include "image/picture_moments.h"
 #include "iruka/error.h"
 #include "iruka/histogram.h"
@@ -235,17 +236,6 @@ Array clahe_of(const Array& picture, const Clahe& options, Layout layout, const 
   return result;
 }
 
-void check_out(const char* function, const Array& out, const Array& picture) {
-  if (out.dtype() != picture.dtype())
-    throw TypeError(std::string(function) + ": out must be " + name(picture.dtype()) + ", not " + name(out.dtype()));
-  if (out.shape() != picture.shape())
-    throw ShapeError(std::string(function) + ": out must have shape " + to_string(picture.shape()) + ", not " +
-                     to_string(out.shape()));
-  if (&out.device() != &picture.device())
-    throw ValueError(std::string(function) + ": out must be on " + picture.device().name() + " as the picture");
-  out.check_writable("out");
-}
-
 }  // namespace
 
 ChannelMoments moments_of_levels(const Array& picture, Layout layout) {
@@ -272,7 +262,7 @@ Array clahe(const Array& picture, const Clahe& options, Layout layout) {
   return clahe_of(picture, options, layout, nullptr);
 }
 void clahe_into(const Array& out, const Array& picture, const Clahe& options, Layout layout) {
-  check_out("clahe", out, picture);
+  check_out("clahe: ", out, picture.shape(), picture.dtype(), picture);
   clahe_of(out.may_overlap(picture) ? picture.copy() : picture, options, layout, &out);
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/device.h"
 #include "core/layout.h"
+#include "iruka/error.h"
 
 namespace iruka::image {
 
@@ -29,6 +31,16 @@ std::vector<Array> apart_from(std::span<const Array> outs, std::span<const Array
     if (std::ranges::any_of(outs, meets)) picture = picture.copy();
   }
   return made;
+}
+
+void check_out(const std::string& function, const Array& out, const Dims& shape, Dtype dtype, const Array& picture) {
+  if (out.dtype() != dtype) throw TypeError(function + "out must be " + name(dtype) + ", not " + name(out.dtype()));
+  if (out.shape() != shape)
+    throw ShapeError(function + "out must have shape " + to_string(shape) + ", not " + to_string(out.shape()));
+  if (&out.device() != &picture.device())
+    throw ValueError(function + "out must be on " + picture.device().name() + " as the picture, not on " +
+                     out.device().name());
+  out.check_writable("out");
 }
 
 }  // namespace iruka::image

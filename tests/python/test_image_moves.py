@@ -202,7 +202,9 @@ def test_pictures_are_turned_as_exif_says(rng, form, orientation, tmp_path):
             np.testing.assert_array_equal(iruka.asnumpy(made), want)
             out = iruka.zeros(want.shape, want.dtype)
             assert image.imdecode(data, out=out, **options) is out
-            np.testing.assert_array_equal(iruka.asnumpy(out), want)
+            # nvJPEG, which fills a GPU's memory, rounds some levels in another way.
+            is_by_gpu = form == "jpeg" and out.device.name != "cpu"
+            np.testing.assert_allclose(iruka.asnumpy(out), want, rtol=0, atol=is_by_gpu * (want.max() // 255))
             height, width = want.shape[:2]
             roi = (height // 3, width // 4, max(height // 2, 1), max(width // 2, 1))
             part = want[roi[0] : roi[0] + roi[2], roi[1] : roi[1] + roi[3]]

@@ -106,6 +106,7 @@ def test_threads_call_one_model():
     assert not errors
 
 
+@pytest.mark.cpu_only
 def test_memory_is_that_of_the_values_that_live_together():
     model, x = network(["y6"]), iruka.asarray(images(1, 3, 301, 203))
     model(x), model(x)

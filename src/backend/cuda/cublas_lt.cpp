@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "backend/cuda/vendor_library.h"
@@ -23,6 +24,7 @@ constexpr uint32_t kEpilogueBias = 4, kEpilogueReluBias = 6;
 /// Which allocations of the driver have, and beyond which no code is faster.
 constexpr int kMostAlignment = 256;
 constexpr uint64_t kWorkspaceBytes = 32 << 20;
+constexpr int kMostProposals = 8;
 
 /// cublasLtMatmulHeuristicResult_t
 struct Proposal {
@@ -92,7 +94,7 @@ LayerProducts::Key LayerProducts::key_of(const MatrixProduct& p, const void* bia
           has_relu};
 }
 
-LayerProducts::Plan LayerProducts::make_plan(const CudaDevice& device, const Key& key) const {
+LayerProducts::Plan LayerProducts::make_plan(CudaDevice& device, const Key& key, const MatrixProduct& p) const {
   const CublasLt& f = cublas_lt();
   constexpr int kSingle = 68, kFastTf32 = 77, kScale = 0;  // cublasComputeType_t, cudaDataType_t
   Plan plan;
@@ -125,17 +127,46 @@ LayerProducts::Plan LayerProducts::make_plan(const CudaDevice& device, const Key
   const auto alignment = static_cast<uint32_t>(key.alignment);
   for (int operand = 0; operand < 4; ++operand)
     f.set_preference(preference.get(), kAlignmentA + operand, &alignment, sizeof alignment);
-  Proposal proposal{};
+  Proposal proposals[kMostProposals] = {};
   int count = 0;
   const int status = f.propose(handle_, plan.operation.get(), plan.a.get(), plan.b.get(), plan.c.get(), plan.c.get(),
-                               preference.get(), 1, &proposal, &count);
+                               preference.get(), key.has_relu ? kMostProposals : 1, proposals, &count);
   // A product that the library does not take is remembered; a lack of memory passes.
   if (status != kStatusInvalid && status != kStatusNotSupported)
     check_status(status, "cublasLtMatmulAlgoGetHeuristic", device);
-  plan.has_way = status == 0 && count > 0 && proposal.status == 0;
-  std::ranges::copy(proposal.way, plan.way);
-  plan.workspace = proposal.workspace;
+  for (const Proposal& proposal : std::span(proposals).first(status == 0 ? static_cast<size_t>(count) : 0)) {
+    if (proposal.status != 0) continue;
+    std::ranges::copy(proposal.way, plan.way);
+    plan.workspace = proposal.workspace;
+    plan.has_way = !key.has_relu || keeps_nan(device, plan, p);
+    if (plan.has_way) break;
+  }
   return plan;
+}
+
+void LayerProducts::launch(CudaDevice& device, const Plan& plan, const MatrixProduct& p, const void* bias) const {
+  const CublasLt& f = cublas_lt();
+  check_status(f.set_operation(plan.operation.get(), kBiasPointer, &bias, sizeof bias),
+               "cublasLtMatmulDescSetAttribute", device);
+  const Scratch workspace(device, plan.workspace);
+  static constexpr float kOne = 1, kZero = 0;
+  check_status(
+      f.multiply(handle_, plan.operation.get(), &kOne, p.a.data, plan.a.get(), p.b.data, plan.b.get(), &kZero, p.c,
+                 plan.c.get(), p.c, plan.c.get(), plan.way, workspace.data(), plan.workspace, device.thread_stream()),
+      "cublasLtMatmul", device);
+}
+
+/// Some of the library's kernels take the larger of NaN and 0 to be 0, and no attribute tells which: results whose
+/// biases are all NaN show it. Overwrites c.
+bool LayerProducts::keeps_nan(CudaDevice& device, const Plan& plan, const MatrixProduct& p) const {
+  const auto bytes = static_cast<size_t>(p.m * itemsize(p.result_dtype));
+  const Scratch bias(device, bytes);
+  device.fill(bias.data(), 0xFF, bytes);  // NaN in every format
+  launch(device, plan, p, bias.data());
+  uint32_t first = 0;
+  device.copy(&first, p.c, static_cast<size_t>(itemsize(p.result_dtype)));
+  device.synchronize_stream(device.current_stream());
+  return first != 0;
 }
 
 bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const void* bias, bool has_relu) {
@@ -150,20 +181,12 @@ bool LayerProducts::multiply(CudaDevice& device, const MatrixProduct& p, const v
   const Key key = key_of(p, bias, has_relu);
   auto found = plans_.find(key);
   if (found == plans_.end()) {
+    if (has_relu && device.is_capturing(device.current_stream())) return false;  // nothing can be tried
     if (constexpr size_t kMostPlans = 256; plans_.size() >= kMostPlans) plans_.clear();
-    found = plans_.emplace(key, make_plan(device, key)).first;
+    found = plans_.emplace(key, make_plan(device, key, p)).first;
   }
-  const Plan& plan = found->second;
-  if (!plan.has_way) return false;
-  check_status(f.set_operation(plan.operation.get(), kBiasPointer, &bias, sizeof bias),
-               "cublasLtMatmulDescSetAttribute", device);
-  const Scratch workspace(device, plan.workspace);
-  static constexpr float kOne = 1, kZero = 0;
-  check_status(
-      f.multiply(handle_, plan.operation.get(), &kOne, p.a.data, plan.a.get(), p.b.data, plan.b.get(), &kZero, p.c,
-                 plan.c.get(), p.c, plan.c.get(), plan.way, workspace.data(), plan.workspace, device.thread_stream()),
-      "cublasLtMatmul", device);
-  return true;
+  if (found->second.has_way) launch(device, found->second, p, bias);
+  return found->second.has_way;
 }
 
 }  // namespace iruka::cuda_backend

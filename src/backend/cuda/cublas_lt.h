@@ -36,7 +36,9 @@ class LayerProducts {
   };
 
   static Key key_of(const MatrixProduct& product, const void* bias, bool has_relu);
-  Plan make_plan(const CudaDevice& device, const Key& key) const;
+  Plan make_plan(CudaDevice& device, const Key& key, const MatrixProduct& product) const;
+  void launch(CudaDevice& device, const Plan& plan, const MatrixProduct& product, const void* bias) const;
+  bool keeps_nan(CudaDevice& device, const Plan& plan, const MatrixProduct& product) const;
 
   std::mutex mutex_;
   void* handle_ = nullptr;

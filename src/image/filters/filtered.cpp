@@ -20,15 +20,6 @@ struct Journey {
   PictureShape shape;
   Array picture, now, kept, out;
 
-  void check_out() const {
-    if (out.dtype() != stages.back().dtype)
-      throw TypeError(std::string("out must be ") + name(stages.back().dtype) + ", not " + name(out.dtype()));
-    if (out.shape() != picture.shape())
-      throw ShapeError("out must have shape " + to_string(picture.shape()) + ", not " + to_string(out.shape()));
-    if (&out.device() != &picture.device())
-      throw ValueError("out must be on " + picture.device().name() + " as the picture, not on " + out.device().name());
-    out.check_writable("out");
-  }
   void check_values() const {
     for (const FilterStage& stage : stages) {
       const auto count = std::ssize(stage.outside);
@@ -141,7 +132,7 @@ std::vector<Array> filtered(std::span<const Array> pictures, const PictureFilter
     rounds = std::max(rounds, journey.stages.size());
     if (!outs.empty() && outs[k].valid()) {
       journey.out = outs[k];
-      journey.check_out();
+      check_out("", journey.out, journey.picture.shape(), journey.stages.back().dtype, journey.picture);
     }
     journey.now = journey.picture;
   }

@@ -15,17 +15,6 @@ struct Journey {
   std::vector<PassPlan> passes;
   Array picture, out;
 
-  void check_out() const {
-    const PassPlan& last = passes.back();
-    const Dims shape = last.to.dims();
-    if (out.dtype() != last.result_dtype)
-      throw TypeError(std::string("out must be ") + name(last.result_dtype) + ", not " + name(out.dtype()));
-    if (out.shape() != shape)
-      throw ShapeError("out must have shape " + to_string(shape) + ", not " + to_string(out.shape()));
-    if (&out.device() != &picture.device())
-      throw ValueError("out must be on " + picture.device().name() + " as the picture, not on " + out.device().name());
-    out.check_writable("out");
-  }
   PassRun run(size_t pass) {
     const PassPlan& plan = passes[pass];
     const bool is_last = pass + 1 == passes.size();
@@ -71,7 +60,8 @@ std::vector<Array> apply_chains(std::span<const Chain> chains, std::span<const A
     rounds = std::max(rounds, journey.passes.size());
     if (outs.empty() || !outs[k].valid()) continue;
     journey.out = outs[k];
-    journey.check_out();
+    const PassPlan& last = journey.passes.back();
+    check_out("", journey.out, last.to.dims(), last.result_dtype, journey.picture);
   }
   for (size_t round = 0; round < rounds; ++round) {
     std::vector<PassRun> runs;
