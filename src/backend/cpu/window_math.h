@@ -1,6 +1,8 @@
-// The activations of kernels (jit/kernels/activations.h) for vectors, whose functions are SLEEF's, as those of kernels
-// are: so loops and kernels give the same bits. For files that Clang compiles, each for one size of vectors.
+// The activations of kernels (jit/kernels/activations.h) for vectors, by the formulas and SLEEF's functions that
+// kernels have: so loops and kernels give the same bits. For files that Clang compiles, each for one size of vectors.
 #pragma once
+
+#include <cmath>
 
 #include "backend/cpu/window_job.h"
 
@@ -27,9 +29,26 @@ IRUKA_WINDOW_MATH(tanh)
 IRUKA_WINDOW_MATH(erf)
 #undef IRUKA_WINDOW_MATH
 
+using std::erf, std::expm1, std::tanh;
+
 }  // namespace
 }  // namespace iruka::nn
 
 #define IRUKA_INLINE inline __attribute__((always_inline))
+#include "jit/kernels/rational_functions.h"
+
+namespace iruka::nn {
+namespace {
+
+inline MathVector<float> layer_tanh(MathVector<float> x) { return rational_tanh(x); }
+inline MathVector<float> layer_erf(MathVector<float> x) { return rational_erf(x); }
+inline MathVector<float> layer_expm1_below_zero(MathVector<float> x) { return rational_expm1_below_zero(x); }
+inline MathVector<double> layer_tanh(MathVector<double> x) { return tanh(x); }
+inline MathVector<double> layer_erf(MathVector<double> x) { return erf(x); }
+inline MathVector<double> layer_expm1_below_zero(MathVector<double> x) { return expm1(x); }
+
+}  // namespace
+}  // namespace iruka::nn
+
 #include "jit/kernels/activations.h"
 #undef IRUKA_INLINE

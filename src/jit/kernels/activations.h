@@ -2,6 +2,8 @@
 // take, as W points to them: a slope, or one slope for each channel. NaN stays NaN.
 #pragma once
 
+#include "jit/kernels/rational_functions.h"
+
 namespace iruka::nn {
 
 struct Identity {
@@ -29,12 +31,12 @@ struct Prelu {
 };
 struct Gelu {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) {
-    return F(0.5) * x * (F(1) + erf(x * F(0.70710678118654752)));
+    return F(0.5) * x * (F(1) + layer_erf(x * F(0.70710678118654752)));
   }
 };
 struct GeluTanh {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) {
-    return F(0.5) * x * (F(1) + tanh(F(0.79788456080286536) * (x + F(0.044715) * x * x * x)));
+    return F(0.5) * x * (F(1) + layer_tanh(F(0.79788456080286536) * (x + F(0.044715) * x * x * x)));
   }
 };
 struct Sigmoid {
@@ -44,7 +46,7 @@ struct Silu {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return x / (F(1) + exp(-x)); }
 };
 struct Tanh {
-  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return tanh(x); }
+  template <class F, class W> static IRUKA_INLINE F apply(F x, W, int) { return layer_tanh(x); }
 };
 /// Parameters: beta, threshold.
 struct Softplus {
@@ -55,7 +57,7 @@ struct Softplus {
 };
 struct Elu {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W alpha, int) {
-    return x > F(0) ? x : *alpha * expm1(x);
+    return x > F(0) ? x : *alpha * layer_expm1_below_zero(x);
   }
 };
 struct Hardswish {

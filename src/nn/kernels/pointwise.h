@@ -11,7 +11,7 @@ template <class T> IRUKA_INLINE T relu(T x) { return Relu::apply(x, (const T*)nu
 template <class T> IRUKA_INLINE T leaky_relu(T x, T alpha) { return x < T(0) ? T(alpha * x) : x; }
 template <class F> IRUKA_INLINE F thresholded_relu(F x, F alpha) { return x > alpha ? x : F(0); }
 template <class F> IRUKA_INLINE F elu(F x, F alpha) { return Elu::apply(x, &alpha, 0); }
-template <class F> IRUKA_INLINE F selu(F x, F alpha, F gamma) { return gamma * (x > F(0) ? x : alpha * expm1(x)); }
+template <class F> IRUKA_INLINE F selu(F x, F alpha, F gamma) { return gamma * elu(x, alpha); }
 template <class F> IRUKA_INLINE F celu(F x, F alpha) { return x > F(0) ? x : alpha * expm1(x / alpha); }
 template <class F> IRUKA_INLINE F gelu(F x) { return Gelu::apply(x, (const F*)nullptr, 0); }
 template <class F> IRUKA_INLINE F gelu_tanh(F x) { return GeluTanh::apply(x, (const F*)nullptr, 0); }
@@ -23,9 +23,9 @@ template <class F> IRUKA_INLINE F hard_sigmoid(F x, F alpha, F beta) {
 template <class F> IRUKA_INLINE F hard_swish(F x) { return x * hard_sigmoid(x, F(1) / F(6), F(0.5)); }
 template <class F> IRUKA_INLINE F softplus(F x) { return log1p(exp(-fabs(x))) + (x > F(0) ? x : F(0)); }
 template <class F> IRUKA_INLINE F softsign(F x) { return x / (F(1) + fabs(x)); }
-template <class F> IRUKA_INLINE F mish(F x) { return x * tanh(softplus(x)); }
+template <class F> IRUKA_INLINE F mish(F x) { return x * layer_tanh(softplus(x)); }
 template <class F> IRUKA_INLINE F affine(F x, F alpha, F beta) { return alpha * x + beta; }
-template <class F> IRUKA_INLINE F scaled_tanh(F x, F alpha, F beta) { return alpha * tanh(beta * x); }
+template <class F> IRUKA_INLINE F scaled_tanh(F x, F alpha, F beta) { return alpha * layer_tanh(beta * x); }
 template <class T> IRUKA_INLINE T shrink(T x, float bias, float lambd) {
   return x < -lambd ? T(x + bias) : x > lambd ? T(x - bias) : T(0);
 }

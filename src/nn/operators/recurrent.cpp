@@ -29,7 +29,7 @@ constexpr ActivationRow kActivations[] = {
     {"sigmoid", "sigmoid(x)", 0, 0, 0},
     {"softplus", "softplus(x)", 0, 0, 0},
     {"softsign", "softsign(x)", 0, 0, 0},
-    {"tanh", "tanh(x)", 0, 0, 0},
+    {"tanh", "layer_tanh(x)", 0, 0, 0},
     {"thresholdedrelu", "thresholded_relu(x, alpha)", 1, 1, 0},
 };
 
