@@ -12,6 +12,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/picture_regions.h"
+#include "iruka/raw_kernel.h"
 #include "iruka/statistics.h"
 #include "ops/permanent_cache.h"
 
@@ -49,22 +50,56 @@ const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string&
   });
 }
 
+/// How far the nearest background pixel of each pixel's column is. Bands of the columns are scanned side by side.
+Array column_distances(const Array& inside) {
+  const int64_t height = inside.shape(0), width = inside.shape(1);
+  const auto band = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(height))));
+  const int64_t bands = (height + band - 1) / band;
+  Device& device = inside.device();
+  const Array columns = Array::empty(inside.shape(), Dtype::int32, device),
+              above = Array::empty({bands, width}, Dtype::int32, device),
+              below = Array::empty({bands, width}, Dtype::int32, device);
+  const Argument find[] = {inside, height, width, band, above, below};
+  kernel_of("raw const uint8 is_inside, int32 height, int32 width, int32 band", "raw int32 last, raw int32 first",
+            "find_in_band(is_inside, last, first, height, width, band, i);")
+      .fill(find, {.size = bands * width});
+  const Argument pass[] = {bands, width, above, below};
+  kernel_of("int32 bands, int32 width", "raw int32 last, raw int32 first",
+            "pass_over_bands(last, first, bands, width, i);")
+      .fill(pass, {.size = width});
+  const Argument scan[] = {inside, above, below, height, width, band, columns};
+  kernel_of(
+      "raw const uint8 is_inside, raw const int32 above, raw const int32 below, int32 height, int32 width, int32 band",
+      "raw int32 distances", "scan_band(is_inside, above, below, distances, height, width, band, i);")
+      .fill(scan, {.size = bands * width});
+  return columns;
+}
+
+const RawKernel& search_kernel(Metric metric) {
+  static constinit ops::PermanentCache<Metric, RawKernel> kernels;
+  return kernels.get(metric, [&] {
+    const char* const names[] = {"kEuclidean", "kCityblock", "kChessboard"};
+    const bool is_euclidean = metric == Metric::euclidean;
+    return RawKernel(std::string("#include \"image/kernels/cuda/distance_rows.h\"\n") +
+                         "extern \"C\" __global__ void nearest_in_rows(const int* columns, int* nearest, " +
+                         (is_euclidean ? "float" : "int") +
+                         "* result, int height, int width) {\n  iruka::image::search_rows<iruka::image::" +
+                         names[static_cast<int>(metric)] + ">(columns, nearest, result, height, width, " +
+                         (is_euclidean ? "INFINITY" : "0x7fffffff") + ");\n}\n",
+                     "nearest_in_rows");
+  });
+}
+
 void distances_by_kernel(const Array& bytes, Metric metric, const Array& result) {
   const int64_t height = bytes.shape(0), width = bytes.shape(1);
-  const Array columns = Array::empty(bytes.shape(), Dtype::int32, bytes.device()), dense = bytes.contiguous();
-  const Argument scan[] = {dense, height, width, columns};
-  kernel_of("raw const uint8 is_inside, int64 height, int64 width", "raw int32 distances",
-            "scan_column(is_inside, distances, height, width, i);")
-      .fill(scan, {.size = width});
-  const char* const names[] = {"kEuclidean", "kCityblock", "kChessboard"};
-  const bool is_euclidean = metric == Metric::euclidean;
-  const std::string body = std::string("const long long best = nearest_background<") + names[static_cast<int>(metric)] +
-                           ">(columns, i / width * width, width, i % width);\n" +
-                           (is_euclidean ? "result = best == kNowhere ? INFINITY : float(sqrt(double(best)));"
-                                         : "result = best == kNowhere ? 0x7fffffff : int(best);");
-  const Argument search[] = {columns, width, result};
-  kernel_of("raw const int32 columns, int64 width", is_euclidean ? "float32 result" : "int32 result", body)
-      .fill(search);
+  const Array columns = column_distances(bytes.contiguous());
+  // A warp for several groups of 32 pixels each; blocks that fill a GPU take the rows in turn.
+  constexpr int64_t kWarp = 32, kMostWarps = 8, kMostBlocks = 2048, kGroupsOfWarp = 4;
+  const int64_t groups = (width + kWarp - 1) / kWarp, blocks = std::min(height, kMostBlocks);
+  const int64_t warps = std::clamp<int64_t>(groups / kGroupsOfWarp, 1, kMostWarps);
+  const Array nearest = Array::empty({blocks, groups}, Dtype::int32, bytes.device());
+  const RawArgument arguments[] = {columns, nearest, result, height, width};
+  search_kernel(metric).launch({.grid = {blocks}, .block = {warps * kWarp}}, arguments);
 }
 
 /// Labels, the number of components and, where asked for, what is known of them.
@@ -74,11 +109,14 @@ int64_t label_by_kernel(const Array& bytes, bool has_diagonals, const Array& lab
   Device& device = bytes.device();
   const Array parents = Array::empty({count}, Dtype::int32, device), flat = labels.reshape({count});
   const Array inside = bytes.contiguous().reshape({count});
-  const Argument begin[] = {inside, parents};
-  kernel_of("uint8 is_inside", "int32 parent", "parent = is_inside ? int(i) : -1;").fill(begin);
-  const Argument join[] = {width, parents};
-  kernel_of("int32 width", "raw int32 parents",
-            std::string("join_neighbours<") + (has_diagonals ? "true" : "false") + ">(&parents[0], width, int(i));")
+  const Argument begin[] = {inside, width, parents};
+  kernel_of("raw const uint8 is_inside, int32 width", "int32 parent",
+            "parent = first_of_run(&is_inside[0], width, int(i));")
+      .fill(begin);
+  const Argument join[] = {inside, width, parents};
+  kernel_of("raw const uint8 is_inside, int32 width", "raw int32 parents",
+            std::string("join_neighbours<") + (has_diagonals ? "true" : "false") +
+                ">(&is_inside[0], &parents[0], width, int(i));")
       .fill(join, {.size = count});
   const Array roots = Array::empty({count}, Dtype::int32, device), firsts = Array::empty({count}, Dtype::int32, device);
   const Argument find[] = {parents, roots, firsts};
