@@ -67,6 +67,13 @@ def test_distances_are_the_least(rng, metric):
 
 
 @pytest.mark.usefixtures("device_code")
+def test_distances_of_tall_pictures(rng):
+    picture = (rng.random((2500, 100)) < 0.98).astype(np.uint8)
+    got = iruka.asnumpy(image.distance_transform(picture))
+    np.testing.assert_array_equal(got, scipy.ndimage.distance_transform_edt(picture).astype(np.float32))
+
+
+@pytest.mark.usefixtures("device_code")
 @pytest.mark.parametrize("connectivity", [4, 8])
 def test_components_are_scipys_and_opencvs(rng, connectivity):
     for picture in pictures(rng):
