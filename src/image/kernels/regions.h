@@ -117,4 +117,17 @@ IRUKA_INLINE void add_run(const int* labels, unsigned long long* sums, int* boxe
   atomicMax(boxes + 4LL * label + 3, end - 1);
 }
 
+/// The area of a component, its box (y, x, height, width) and its centroid (y, x), of what add_run() made of it.
+IRUKA_INLINE void finish_statistics(const unsigned long long* sums, const int* ends, long long* areas, int* boxes,
+                                    double* centroids, long long k) {
+  const unsigned long long area = sums[3 * k];
+  const int *const from = ends + 4 * k, *const to = from + 2;
+  areas[k] = (long long)area;
+  for (int axis = 0; axis < 2; ++axis) {
+    boxes[4 * k + axis] = area ? from[axis] : 0;
+    boxes[4 * k + 2 + axis] = area ? to[axis] - from[axis] + 1 : 0;
+    centroids[2 * k + axis] = double(sums[3 * k + 1 + axis]) / double(area);  // 0 / 0 is NaN
+  }
+}
+
 }  // namespace iruka::image
