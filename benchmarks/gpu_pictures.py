@@ -3,8 +3,8 @@
 python benchmarks/gpu_pictures.py [--pictures FOLDER] [--batch 256] [--batches 16] [--rounds 5] [--output FOLDER]
 The pictures of the folder are repeated to fill batches; without a folder they are made. Figures are pictures a second
 over all batches until the GPU is done, medians of rounds in changing order. nvJPEG's loop calls nvjpegDecodeBatched
-alone, by the hardware engine, into memory that is there. Iruka's rows are imdecode_batch(device="cuda") and a Chain on
-its list, from one thread, and from two threads with a stream each, so that the engine decodes while kernels run.
+alone, by the hardware engine, into memory that is there. Iruka's rows are imdecode_batch(device="cuda"), a Chain on its
+list, and imdecode_batch(chain=...), which decodes while chains run, from one thread and from two with a stream each.
 """
 
 import argparse
@@ -135,11 +135,16 @@ def main():
     def chained(batch):
         return chain(decode(batch))
 
+    def decode_with_chain(batch):
+        return decode(batch, chain=chain)
+
     candidates = {
         "Iruka, decode": lambda: [decode(batch) and None for batch in batches],
         "Iruka, decode, 2 threads": lambda: over_threads(decode),
         "Iruka, decode + chain": lambda: [chained(batch) and None for batch in batches],
         "Iruka, decode + chain, 2 threads": lambda: over_threads(chained),
+        "Iruka, decode with chain": lambda: [decode_with_chain(batch) and None for batch in batches],
+        "Iruka, decode with chain, 2 threads": lambda: over_threads(decode_with_chain),
     }
     decoded = decode(batches[0])
     candidates["Iruka, chain alone"] = lambda: [chain(decoded) and None for _ in batches]

@@ -41,9 +41,11 @@ class PatchMatchings {
 
   /// Finds the nearest patches of all that are allowed. Distances of integers are less than 2^61.
   virtual void match(const PatchMatching& job) = 0;
-  /// Finds near patches of pictures of bytes by trees that `seed` chooses and iterations of propagation. False for
-  /// other dtypes, for a window and for patches of many bytes.
-  virtual bool approximate(const PatchMatching& job, uint64_t seed, int64_t iterations) = 0;
+  /// Whether approximate() takes such pictures, wherever their elements are: bytes, without a window, and patches of
+  /// not too many bytes.
+  virtual bool can_approximate(const PatchMatching& job) const = 0;
+  /// Finds near patches by trees that `seed` chooses and iterations of propagation.
+  virtual void approximate(const PatchMatching& job, uint64_t seed, int64_t iterations) = 0;
   /// Sweeps along all segments of pictures of this dtype. False for a dtype that it does not have.
   virtual bool sweep(Dtype dtype, const PatchSweep& job) = 0;
 };

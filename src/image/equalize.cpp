@@ -87,15 +87,33 @@ TilingText tiling_text(const Tiling& tiling, const Array& picture) {
   return made;
 }
 
-void count_by_kernel(const Tiling& tiling, const Array& picture, const Array& counts) {
+/// Threads that are neighbours count in tables of their own, because a flat picture has one value, and atomic
+/// operations at one place are done one after the other.
+Array count_by_kernel(const Tiling& tiling, const Array& picture, const Dims& dims) {
+  constexpr int64_t kMostTables = 64, kMostCounts = int64_t{1} << 20, kLeastUses = 16;
+  int64_t places = 1;
+  for (const int64_t extent : dims) places *= extent;
+  int64_t tables = 1;
+  while (2 * tables <= kMostTables && 2 * tables * places <= kMostCounts &&
+         2 * tables * places * kLeastUses <= picture.size())
+    tables *= 2;
+  Dims all{tables};
+  for (const int64_t extent : dims) all.push_back(extent);
+  Array counts = Array::empty(all, Dtype::int64, picture.device());
+  counts.fill(Scalar(int64_t{0}));
   const TilingText text = tiling_text(tiling, picture);
-  const std::string body = text.text + "atomicAdd((unsigned long long*)&counts[count_place<" + text.arguments +
-                           ">(tiling, Index(i), int(picture))], 1ULL);";
-  std::vector<Argument> arguments{picture};
+  const std::string body =
+      text.text +
+      "const Index table = Index(i) & (tables - 1);\natomicAdd((unsigned long long*)&counts[table * "
+      "places + count_place<" +
+      text.arguments + ">(tiling, Index(i), int(picture))], 1ULL);";
+  std::vector<Argument> arguments{picture, tables, places};
   arguments.insert(arguments.end(), text.values.begin(), text.values.end());
   arguments.emplace_back(counts);
-  kernel_of(std::string(name(picture.dtype())) + " picture" + text.parameters, "raw int64 counts", body)
+  kernel_of(std::string(name(picture.dtype())) + " picture, int32 tables, int64 places" + text.parameters,
+            "raw int64 counts", body)
       .fill(arguments);
+  return tables > 1 ? reduce(sum, counts, {.axes = Dims{0}}) : counts.at(0);
 }
 
 /// How often each value occurs in each tile: int64 (channels, rows, columns, levels).
@@ -104,13 +122,10 @@ Array tile_counts(const Tiling& tiling, const Array& picture) {
   const int64_t levels = levels_of(picture.dtype());
   Dims dims = tiling.counts();
   dims.push_back(levels);
+  PictureLevels* const loops = loops_of(device);
+  if (!loops) return count_by_kernel(tiling, picture, dims);
   Array counts = Array::empty(dims, Dtype::int64, device);
   counts.fill(Scalar(int64_t{0}));
-  PictureLevels* const loops = loops_of(device);
-  if (!loops) {
-    count_by_kernel(tiling, picture, counts);
-    return counts;
-  }
   const PictureShape& shape = tiling.shape;
   const auto [row, column, channel] = strides_of(picture, tiling);
   std::vector<LevelCount> jobs;

@@ -1,9 +1,11 @@
 #include "image/file_batch.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/jpeg_decoding.h"
 #include "core/thread_pool.h"
+#include "image/decoding_streams.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/kernel.h"
@@ -11,6 +13,9 @@
 
 namespace iruka::image {
 namespace {
+
+/// Files that are decoded before their chains follow. A GPU's engine decodes the next ones meanwhile.
+constexpr size_t kFilesOfChain = 64;
 
 /// Calls `step` for each number on all threads; an exception is its file's error.
 template <class Step>
@@ -151,21 +156,20 @@ void apply_chains_of(std::span<const PlannedFile> plans, std::span<FileToDecode>
   for (size_t k = 0; k < numbers.size(); ++k) files[numbers[k]].item.picture = std::move(results[k]);
 }
 
-}  // namespace
-
-void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
-  const bool is_host = &device == &cpu();
-  if (is_host) {
-    return for_each_file(files, [&](size_t i) {
-      const DecodePlan plan = plan_of(files[i], options);
-      const Array* const out = files[i].out;
-      files[i].item.picture = plan.chain ? decode_with_chain(plan, out) : decode_by_cpu(plan, out);
-    });
-  }
+/// Fills the items on a device with memory of its own.
+void decode_on(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
   std::vector<PlannedFile> plans(files.size());
   for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(files[i], options); });
   JpegDecoders* const decoders = device.find_service<JpegDecoders>();
-  if (decoders && decoders->problem().empty()) DeviceBatch(device, files, plans).run(*decoders);
+  const bool is_ready = decoders && decoders->problem().empty();
+  std::optional<DecodingStream> beside;  // while the chain reads the pictures
+  if (is_ready && options.chain && !device.is_capturing(device.current_stream())) {
+    beside.emplace(device);
+    const StreamScope scope(beside->stream());
+    DeviceBatch(device, files, plans).run(*decoders);
+  } else if (is_ready) {
+    DeviceBatch(device, files, plans).run(*decoders);
+  }
   std::vector<Array> pictures(files.size());
   for_each_file(files, [&](size_t i) { pictures[i] = decode_by_cpu(plans[i].plan, nullptr); });
   for (size_t i = 0; i < files.size(); ++i) {
@@ -179,7 +183,24 @@ void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOpt
       file.item = {.picture = {}, .error = std::current_exception()};
     }
   }
+  if (beside) beside->join();
   if (options.chain) apply_chains_of(plans, files);
+}
+
+}  // namespace
+
+void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
+  const bool is_host = &device == &cpu();
+  if (is_host) {
+    return for_each_file(files, [&](size_t i) {
+      const DecodePlan plan = plan_of(files[i], options);
+      const Array* const out = files[i].out;
+      files[i].item.picture = plan.chain ? decode_with_chain(plan, out) : decode_by_cpu(plan, out);
+    });
+  }
+  if (!options.chain) return decode_on(device, files, options);
+  for (size_t begin = 0; begin < files.size(); begin += kFilesOfChain)
+    decode_on(device, files.subspan(begin, std::min(kFilesOfChain, files.size() - begin)), options);
 }
 
 JpegDecoderInfo jpeg_decoder(Device& device) {

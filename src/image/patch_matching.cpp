@@ -113,15 +113,8 @@ void check_span(const Array& a, const Array& b, const PatchOptions& options) {
 
 PatchMatching::Picture picture_of(const Array& array) { return {array.data(), array.shape(0), array.shape(1)}; }
 
-/// Calls `match(job)` with arrays for its result on the pictures' device.
-template <class Match>
-NearestPatches with_job(const Array& a, const Array& b, const Array& mask, const PatchOptions& options, Match&& match) {
-  Dims shape{a.shape(0), a.shape(1)};
-  if (options.k > 1) shape.push_back(options.k);
-  Dims field_shape = shape;
-  field_shape.push_back(2);
-  NearestPatches result{Array::empty(field_shape, Dtype::int32, a.device()),
-                        Array::empty(shape, is_inexact(a.dtype()) ? a.dtype() : Dtype::int64, a.device())};
+/// Without arrays for its result.
+PatchMatching job_of(const Array& a, const Array& b, const Array& mask, const PatchOptions& options) {
   PatchMatching job;
   job.dtype = a.dtype();
   job.channels = channels_of(a);
@@ -136,24 +129,36 @@ NearestPatches with_job(const Array& a, const Array& b, const Array& mask, const
   const auto [window_y, window_x] = options.window.value_or(std::pair{most_y, most_x});
   job.window_y = std::min(window_y, most_y);
   job.window_x = std::min(window_x, most_x);
+  job.progress = options.progress;
+  return job;
+}
+
+/// Calls `match(job)` with arrays for its result on the pictures' device.
+template <class Match>
+NearestPatches with_job(const Array& a, const Array& b, const Array& mask, const PatchOptions& options, Match&& match) {
+  Dims shape{a.shape(0), a.shape(1)};
+  if (options.k > 1) shape.push_back(options.k);
+  Dims field_shape = shape;
+  field_shape.push_back(2);
+  NearestPatches result{Array::empty(field_shape, Dtype::int32, a.device()),
+                        Array::empty(shape, is_inexact(a.dtype()) ? a.dtype() : Dtype::int64, a.device())};
+  PatchMatching job = job_of(a, b, mask, options);
   job.field = static_cast<int32_t*>(result.field.data());
   job.distances = result.distances.data();
-  job.progress = options.progress;
   match(job);
   return result;
 }
 
-/// By the CPU's trees, whose field other devices have, too; nothing where trees do not fit the pictures.
+/// By the CPU's trees, whose field other devices have, too; nothing where trees do not fit the pictures, which then are
+/// not copied.
 std::optional<NearestPatches> match_by_trees(const Array& a, const Array& b, const Array& mask,
                                              const PatchOptions& options) {
   auto* const loops = cpu().find_service<PatchMatchings>();
-  if (!loops) return {};
+  if (!loops || !loops->can_approximate(job_of(a, b, mask, options))) return {};
   const auto on_cpu = [](const Array& array) { return array.valid() ? array.to_device(cpu()) : array; };
-  bool is_done = false;
   const NearestPatches found = with_job(on_cpu(a), on_cpu(b), on_cpu(mask), options, [&](const PatchMatching& job) {
-    is_done = loops->approximate(job, options.seed, options.iterations);
+    loops->approximate(job, options.seed, options.iterations);
   });
-  if (!is_done) return {};
   if (options.progress) options.progress(a.shape(0) * a.shape(1), a.shape(0) * a.shape(1));
   return NearestPatches{found.field.to_device(a.device()), found.distances.to_device(a.device())};
 }

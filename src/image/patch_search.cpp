@@ -137,7 +137,7 @@ class Search {
                              mask.valid() ? 1 : 0};
     int32_t narrow[std::size(sizes)];
     std::transform(std::begin(sizes), std::end(sizes), narrow, [](int64_t size) { return static_cast<int32_t>(size); });
-    sizes_ = Array::from(std::span<const int32_t>(narrow), {std::ssize(sizes)});
+    sizes_ = Array::from(std::span<const int32_t>(narrow), {std::ssize(sizes)}).to_device(device_);
   }
 
   NearestPatches by_sweeps() {

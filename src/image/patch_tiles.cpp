@@ -19,6 +19,7 @@ namespace {
 
 // As in kernels/nearest_tiles.h.
 constexpr int64_t kTileRows = 64, kTileColumns = 64, kWarps = 4, kWarp = 32, kSlack = 64, kNoScore = -(1 << 28);
+constexpr int64_t kVector = 4;  ///< words that a lane loads together
 /// Of a patch, so that scores are larger than kNoScore.
 constexpr int64_t kMostBytes = 2048;
 
@@ -70,7 +71,8 @@ Words words_of(const Array& picture, const Kind& kind, const PatchOptions& optio
                        "image_patch_tile_words");
   });
   const int64_t height = picture.shape(0), width = picture.shape(1), rows = height + options.patch - 1,
-                line = rounded_up(width, kTileColumns) + options.patch + kSlack, planes = (kind.channels + 3) / 4;
+                line = rounded_up(width, kTileColumns) + rounded_up(options.patch, kVector) + kSlack,
+                planes = (kind.channels + 3) / 4;
   const Words result{Array::empty({planes * rows * line}, Dtype::int32, picture.device()), rows, line};
   const int64_t flip = is_signed == (picture.dtype() == Dtype::int8) ? 0 : 128;
   const Argument arguments[] = {

@@ -409,6 +409,22 @@ def test_kernels_have_the_same_bits(rng, dtype):
             np.testing.assert_array_equal(got, want, err_msg=f"{name} {mode} {layout} {picture.shape}")
 
 
+def test_lists_by_kernels_have_the_same_bits(rng):
+    """Pictures of several sizes, dtypes and numbers of channels, some of which fill arrays of any strides."""
+    shapes = [(9, 20, 3), (30, 7, 3), (5, 5), (1, 40, 1), (12, 11, 3), (8, 9, 12)]
+    for name, function in filters(rng).items():
+        pictures = [random_picture(rng, shape, DTYPES[k % 2 * 3]) for k, shape in enumerate(shapes)]
+        want = [iruka.asnumpy(function(picture, mode="wrap")) for picture in pictures]
+        outs = [None] * 4 + [iruka.zeros((*shapes[4][:2], 6), want[4].dtype)[..., ::2], None]
+        _core._geometry.prefer_kernels(True)
+        try:
+            got = function(pictures, mode="wrap", out=outs)
+        finally:
+            _core._geometry.prefer_kernels(False)
+        for one, other in zip(got, want):
+            np.testing.assert_array_equal(iruka.asnumpy(one), other, err_msg=f"{name} {other.shape}")
+
+
 def test_properties(rng):
     for dtype in DTYPES:
         picture = random_picture(rng, (30, 40, 3), dtype)

@@ -35,6 +35,24 @@ raises(ValueError, lambda: image.box_filter(picture, 3, out=np.zeros((30, 40, 3)
 """)
 
 
+def test_a_list_is_one_launch_for_each_pass():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import image
+pictures = [iruka.zeros((20 + k, 30, 3), "uint8") for k in range(9)]
+for filter, passes in (
+    (lambda p: image.gaussian_filter(p, 1.5), 2),
+    (lambda p: image.median_filter(p, 5), 1),
+    (lambda p: image.bilateral_filter(p, 5, 10.0, 2.0), 1),
+    (lambda p: image.morphology(p, "gradient", 3), 4),
+):
+    filter(pictures)
+    before = driver.fake_driver_launch_count()
+    filter(pictures)
+    assert driver.fake_driver_launch_count() == before + passes
+""")
+
+
 def test_a_list_may_be_on_two_devices():
     run("""
 if not iruka.cuda.is_available(): raise SystemExit

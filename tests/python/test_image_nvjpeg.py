@@ -2,6 +2,7 @@
 real ones where there are some."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -196,6 +197,35 @@ raises(ValueError, lambda: image.imdecode(half, chain=chain, out=iruka.empty((3,
 
 @needs_fake_driver
 @needs_fake_nvjpeg
+def test_pictures_of_a_chain_are_decoded_ahead_of_the_stream():
+    run_fake("""
+chain = image.Chain([image.Resize((8, 9)), image.Normalize(1, 2)])
+files = [half, rgb, gray, png] * 40  # more than are decoded at once
+before = driver.fake_driver_launch_count()
+assert len(image.imdecode_batch(files, "rgb", device="cuda", chain=chain)) == 160
+assert driver.fake_driver_launch_count() == before + 3
+stream = iruka.cuda.Stream(non_blocking=True)
+hold(stream)
+def work():
+    with stream:
+        for _ in range(6): made.append(image.imdecode(half, device="cuda", chain=chain))
+made = []
+thread = threading.Thread(target=work)
+thread.start()
+thread.join(60)
+done = not thread.is_alive() and not stream.done
+let_go(stream)
+thread.join()
+assert done and len(made) == 6
+with stream:
+    stream.begin_capture()
+    raises(iruka.errors.DeviceError, lambda: image.imdecode_batch([half], device="cuda", chain=chain), "graph")
+    stream.end_capture()
+""")
+
+
+@needs_fake_driver
+@needs_fake_nvjpeg
 def test_without_the_engine_kernels_decode():
     run_fake(
         """
@@ -293,9 +323,10 @@ def test_chains_on_a_gpu(gap):
     """The same pixels that the decoder gives alone; smaller decoding is within the decoders' difference."""
     chain = image.Chain([image.Resize((30, 40)), image.Normalize((1, 2, 3), (4, 5, 6)), image.Layout("CHW")])
     files = [pillow(smooth(120 + 3 * k, 160 + k), "JPEG") for k in range(5)] + [pillow(smooth(99, 77), "PNG")]
-    made = image.imdecode_batch(files, device="cuda", chain=chain, reducing_gap=gap)
+    files *= 40  # more than are decoded at once
+    made = [image.imdecode_batch(files, device="cuda", chain=chain, reducing_gap=gap) for _ in range(4)]
     expected = chain(image.imdecode_batch(files, device="cuda"))
-    for one, other in zip(made, expected):
+    for one, other in zip(itertools.chain(*made), expected * 4):
         one, other = iruka.asnumpy(one), iruka.asnumpy(other)
         if gap is None:
             np.testing.assert_array_equal(one, other)

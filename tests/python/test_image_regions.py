@@ -9,7 +9,7 @@ import skimage.measure
 import iruka
 from iruka import _core, image
 
-SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (37, 70), (70, 129), (64, 300)]
+SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (37, 70), (70, 129), (64, 300), (3, 2100)]
 
 
 @pytest.fixture(params=[False, True], ids=["loops", "kernels"])
@@ -32,6 +32,9 @@ def pictures(rng):
         spiral[k + 4 : 64 - k, k] = 1
         spiral[k + 4, k : k + 4] = 1
     yield spiral
+    ends = np.ones((90, 1500), np.uint8)  # nearest columns that lie far apart
+    ends[20, [0, -1]] = ends[40, 700] = ends[80, [3, 1400]] = 0
+    yield ends
 
 
 def brute_force(picture, metric):
@@ -61,6 +64,13 @@ def test_distances_are_the_least(rng, metric):
             name = {"cityblock": "taxicab", "chessboard": "chessboard"}[metric]
             want = scipy.ndimage.distance_transform_cdt(picture, name)
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.usefixtures("device_code")
+def test_distances_of_tall_pictures(rng):
+    picture = (rng.random((2500, 100)) < 0.98).astype(np.uint8)
+    got = iruka.asnumpy(image.distance_transform(picture))
+    np.testing.assert_array_equal(got, scipy.ndimage.distance_transform_edt(picture).astype(np.float32))
 
 
 @pytest.mark.usefixtures("device_code")

@@ -447,13 +447,13 @@ class CpuPatchMatchings final : public PatchMatchings {
       match_integers(job);
   }
 
-  bool approximate(const PatchMatching& job, uint64_t seed, int64_t iterations) override {
+  bool can_approximate(const PatchMatching& job) const override {
     const bool is_everywhere =
         job.window_y >= std::max(job.a.height, job.b.height) && job.window_x >= std::max(job.a.width, job.b.width);
-    if (itemsize(job.dtype) != 1 || !is_everywhere || job.patch * job.patch * job.channels > kMostPatchBytes)
-      return false;
+    return itemsize(job.dtype) == 1 && is_everywhere && job.patch * job.patch * job.channels <= kMostPatchBytes;
+  }
+  void approximate(const PatchMatching& job, uint64_t seed, int64_t iterations) override {
     match_by_trees(job, seed, iterations);
-    return true;
   }
 
   bool sweep(Dtype dtype, const PatchSweep& job) override {

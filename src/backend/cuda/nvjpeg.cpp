@@ -225,7 +225,7 @@ class CudaJpegDecoders final : public JpegDecoders {
 
  private:
   /// Of a batch, which keeps all parts of the engine busy. The library reads the next batch meanwhile.
-  static constexpr size_t kMostInBatch = 256;
+  static constexpr size_t kMostInBatch = 64;
   /// Pixels of a batch, which bound the memory that the engine needs.
   static constexpr int64_t kMostPixels = int64_t{1} << 28;
   static constexpr size_t kEngineLanes = 3;
@@ -306,11 +306,17 @@ class CudaJpegDecoders final : public JpegDecoders {
     return taken;
   }
 
+  /// The engine decodes some pictures while the threads read the headers of the next ones.
   void decode_by_engine(OrderedWork& work, std::span<JpegDecoding> pictures) {
-    const std::vector<JpegDecoding*> taken = taken_by_engine(pictures);
+    for (size_t begin = 0; begin < pictures.size(); begin += kMostInBatch)
+      decode_batches(work, taken_by_engine(pictures.subspan(begin, std::min(kMostInBatch, pictures.size() - begin))));
+  }
+
+  /// Batches of one colour each.
+  void decode_batches(OrderedWork& work, const std::vector<JpegDecoding*>& taken) {
     for (size_t begin = 0, end = 0; begin < taken.size(); begin = end) {
       int64_t pixels = 0;
-      for (; end < taken.size() && end - begin < kMostInBatch && taken[end]->color == taken[begin]->color; ++end) {
+      for (; end < taken.size() && taken[end]->color == taken[begin]->color; ++end) {
         pixels += taken[end]->height * taken[end]->width;
         if (pixels > kMostPixels && end > begin) break;
       }

@@ -84,6 +84,7 @@ Filtering filtering_of(const FilterRun& run) {
 }
 
 void run_stages(std::span<const FilterRun> runs) {
+  std::vector<FilterRun> for_kernels;
   std::vector<FilterRun> dense;     // which live until the end
   std::vector<Array> destinations;  // of dense results that are not where they belong, else invalid
   std::vector<Filtering> jobs;
@@ -92,7 +93,7 @@ void run_stages(std::span<const FilterRun> runs) {
   for (const FilterRun& run : runs) {
     Filterings* const found = prefers_kernels() ? nullptr : run.source.device().find_service<Filterings>();
     if (!found) {
-      filter_by_kernel(run);
+      for_kernels.push_back(run);
       continue;
     }
     loops = found;
@@ -106,6 +107,7 @@ void run_stages(std::span<const FilterRun> runs) {
     jobs.push_back(filtering_of(made));
     dense.push_back(std::move(made));
   }
+  filter_by_kernel(for_kernels);
   if (loops) loops->run(jobs);
   for (size_t k = 0; k < dense.size(); ++k) {
     if (destinations[k].valid()) destinations[k].assign(dense[k].result);

@@ -12,6 +12,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/picture_regions.h"
+#include "iruka/raw_kernel.h"
 #include "iruka/statistics.h"
 #include "ops/permanent_cache.h"
 
@@ -49,36 +50,94 @@ const ElementwiseKernel& kernel_of(const std::string& inputs, const std::string&
   });
 }
 
-void distances_by_kernel(const Array& bytes, Metric metric, const Array& result) {
-  const int64_t height = bytes.shape(0), width = bytes.shape(1);
-  const Array columns = Array::empty(bytes.shape(), Dtype::int32, bytes.device()), dense = bytes.contiguous();
-  const Argument scan[] = {dense, height, width, columns};
-  kernel_of("raw const uint8 is_inside, int64 height, int64 width", "raw int32 distances",
-            "scan_column(is_inside, distances, height, width, i);")
-      .fill(scan, {.size = width});
-  const char* const names[] = {"kEuclidean", "kCityblock", "kChessboard"};
-  const bool is_euclidean = metric == Metric::euclidean;
-  const std::string body = std::string("const long long best = nearest_background<") + names[static_cast<int>(metric)] +
-                           ">(columns, i / width * width, width, i % width);\n" +
-                           (is_euclidean ? "result = best == kNowhere ? INFINITY : float(sqrt(double(best)));"
-                                         : "result = best == kNowhere ? 0x7fffffff : int(best);");
-  const Argument search[] = {columns, width, result};
-  kernel_of("raw const int32 columns, int64 width", is_euclidean ? "float32 result" : "int32 result", body)
-      .fill(search);
+/// How far the nearest background pixel of each pixel's column is. Bands of the columns are scanned side by side.
+Array column_distances(const Array& inside) {
+  const int64_t height = inside.shape(0), width = inside.shape(1);
+  const auto band = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(height))));
+  const int64_t bands = (height + band - 1) / band;
+  Device& device = inside.device();
+  const Array columns = Array::empty(inside.shape(), Dtype::int32, device),
+              above = Array::empty({bands, width}, Dtype::int32, device),
+              below = Array::empty({bands, width}, Dtype::int32, device);
+  const Argument find[] = {inside, height, width, band, above, below};
+  kernel_of("raw const uint8 is_inside, int32 height, int32 width, int32 band", "raw int32 last, raw int32 first",
+            "find_in_band(is_inside, last, first, height, width, band, i);")
+      .fill(find, {.size = bands * width});
+  const Argument pass[] = {bands, width, above, below};
+  kernel_of("int32 bands, int32 width", "raw int32 last, raw int32 first",
+            "pass_over_bands(last, first, bands, width, i);")
+      .fill(pass, {.size = width});
+  const Argument scan[] = {inside, above, below, height, width, band, columns};
+  kernel_of(
+      "raw const uint8 is_inside, raw const int32 above, raw const int32 below, int32 height, int32 width, int32 band",
+      "raw int32 distances", "scan_band(is_inside, above, below, distances, height, width, band, i);")
+      .fill(scan, {.size = bands * width});
+  return columns;
 }
 
-/// Labels, the number of components and, where asked for, what is known of them.
-int64_t label_by_kernel(const Array& bytes, bool has_diagonals, const Array& labels,
-                        std::vector<ComponentStatistics>* statistics) {
+const RawKernel& search_kernel(Metric metric) {
+  static constinit ops::PermanentCache<Metric, RawKernel> kernels;
+  return kernels.get(metric, [&] {
+    const char* const names[] = {"kEuclidean", "kCityblock", "kChessboard"};
+    const bool is_euclidean = metric == Metric::euclidean;
+    return RawKernel(std::string("#include \"image/kernels/cuda/distance_rows.h\"\n") +
+                         "extern \"C\" __global__ void nearest_in_rows(const int* columns, int* nearest, " +
+                         (is_euclidean ? "float" : "int") +
+                         "* result, int height, int width) {\n  iruka::image::search_rows<iruka::image::" +
+                         names[static_cast<int>(metric)] + ">(columns, nearest, result, height, width, " +
+                         (is_euclidean ? "INFINITY" : "0x7fffffff") + ");\n}\n",
+                     "nearest_in_rows");
+  });
+}
+
+void distances_by_kernel(const Array& bytes, Metric metric, const Array& result) {
+  const int64_t height = bytes.shape(0), width = bytes.shape(1);
+  const Array columns = column_distances(bytes.contiguous());
+  // A warp for several groups of 32 pixels each; blocks that fill a GPU take the rows in turn.
+  constexpr int64_t kWarp = 32, kMostWarps = 8, kMostBlocks = 2048, kGroupsOfWarp = 4;
+  const int64_t groups = (width + kWarp - 1) / kWarp, blocks = std::min(height, kMostBlocks);
+  const int64_t warps = std::clamp<int64_t>(groups / kGroupsOfWarp, 1, kMostWarps);
+  const Array nearest = Array::empty({blocks, groups}, Dtype::int32, bytes.device());
+  const RawArgument arguments[] = {columns, nearest, result, height, width};
+  search_kernel(metric).launch({.grid = {blocks}, .block = {warps * kWarp}}, arguments);
+}
+
+/// What is known of each component of a picture of labels.
+void add_statistics_by_kernel(const Array& labels, int64_t width, Components& made) {
+  Device& device = labels.device();
+  const int64_t rows = made.count + 1;
+  Array sums = Array::empty({rows, 3}, Dtype::uint64, device), ends = Array::empty({rows, 4}, Dtype::int32, device);
+  sums.fill(0);
+  ends.at(Slice{}, Slice{0, 2}).fill(std::numeric_limits<int32_t>::max());
+  ends.at(Slice{}, Slice{2, 4}).fill(-1);
+  const Argument add[] = {labels, width, sums, ends};
+  kernel_of("raw const int32 labels, int32 width", "raw uint64 sums, raw int32 ends",
+            "add_run(&labels[0], (unsigned long long*)&sums[0], &ends[0], width, int(i));")
+      .fill(add, {.size = labels.size()});
+  made.areas = Array::empty({rows}, Dtype::int64, device);
+  made.boxes = Array::empty({rows, 4}, Dtype::int32, device);
+  made.centroids = Array::empty({rows, 2}, Dtype::float64, device);
+  const Argument finish[] = {sums, ends, made.areas, made.boxes, made.centroids};
+  kernel_of("raw const uint64 sums, raw const int32 ends", "raw int64 areas, raw int32 boxes, raw float64 centroids",
+            "finish_statistics((const unsigned long long*)&sums[0], &ends[0], (long long*)&areas[0], &boxes[0], "
+            "&centroids[0], i);")
+      .fill(finish, {.size = rows});
+}
+
+/// Fills `made`.
+void label_by_kernel(const Array& bytes, bool has_diagonals, bool has_statistics, Components& made) {
   const int64_t width = bytes.shape(1), count = bytes.size();
   Device& device = bytes.device();
-  const Array parents = Array::empty({count}, Dtype::int32, device), flat = labels.reshape({count});
+  const Array parents = Array::empty({count}, Dtype::int32, device), flat = made.labels.reshape({count});
   const Array inside = bytes.contiguous().reshape({count});
-  const Argument begin[] = {inside, parents};
-  kernel_of("uint8 is_inside", "int32 parent", "parent = is_inside ? int(i) : -1;").fill(begin);
-  const Argument join[] = {width, parents};
-  kernel_of("int32 width", "raw int32 parents",
-            std::string("join_neighbours<") + (has_diagonals ? "true" : "false") + ">(&parents[0], width, int(i));")
+  const Argument begin[] = {inside, width, parents};
+  kernel_of("raw const uint8 is_inside, int32 width", "int32 parent",
+            "parent = first_of_run(&is_inside[0], width, int(i));")
+      .fill(begin);
+  const Argument join[] = {inside, width, parents};
+  kernel_of("raw const uint8 is_inside, int32 width", "raw int32 parents",
+            std::string("join_neighbours<") + (has_diagonals ? "true" : "false") +
+                ">(&is_inside[0], &parents[0], width, int(i));")
       .fill(join, {.size = count});
   const Array roots = Array::empty({count}, Dtype::int32, device), firsts = Array::empty({count}, Dtype::int32, device);
   const Argument find[] = {parents, roots, firsts};
@@ -88,32 +147,8 @@ int64_t label_by_kernel(const Array& bytes, bool has_diagonals, const Array& lab
   const Array numbers = scan(firsts, ScanOperation::add, 0, {.dtype = Dtype::int32});
   const Argument number[] = {roots, numbers, flat};
   kernel_of("int32 root, raw const int32 numbers", "int32 label", "label = root < 0 ? 0 : numbers[root];").fill(number);
-  const auto components = static_cast<int64_t>(numbers.at(count - 1).item<int32_t>());
-  if (!statistics) return components;
-  Array sums = Array::empty({components + 1, 3}, Dtype::uint64, device);
-  Array boxes = Array::empty({components + 1, 4}, Dtype::int32, device);
-  sums.fill(0);
-  boxes.at(Slice{}, Slice{0, 2}).fill(std::numeric_limits<int32_t>::max());
-  boxes.at(Slice{}, Slice{2, 4}).fill(-1);
-  const Argument add[] = {flat, width, sums, boxes};
-  kernel_of("raw const int32 labels, int32 width", "raw uint64 sums, raw int32 boxes",
-            "add_run(&labels[0], (unsigned long long*)&sums[0], &boxes[0], width, int(i));")
-      .fill(add, {.size = count});
-  const std::vector<int64_t> totals = sums.astype(Dtype::int64).to_vector<int64_t>();
-  const std::vector<int32_t> ends = boxes.to_vector<int32_t>();
-  statistics->resize(static_cast<size_t>(components) + 1);
-  for (size_t k = 0; k < statistics->size(); ++k) {
-    ComponentStatistics& made = (*statistics)[k];
-    made.area = totals[3 * k];
-    made.sum_y = totals[3 * k + 1];
-    made.sum_x = totals[3 * k + 2];
-    if (made.area == 0) continue;
-    made.top = ends[4 * k];
-    made.left = ends[4 * k + 1];
-    made.bottom = ends[4 * k + 2];
-    made.right = ends[4 * k + 3];
-  }
-  return components;
+  made.count = static_cast<int64_t>(numbers.at(count - 1).item<int32_t>());
+  if (has_statistics) add_statistics_by_kernel(flat, width, made);
 }
 
 template <class T>
@@ -163,15 +198,16 @@ Components connected_components(const Array& picture, const ComponentOptions& op
     throw ShapeError("connected_components: a picture of shape " + to_string(bytes.shape()) + " has too many pixels");
   Components made;
   made.labels = Array::empty(bytes.shape(), Dtype::int32, bytes.device());
+  const bool has_diagonals = options.connectivity == 8;
+  Regions* const loops = loops_of(bytes);
+  if (!loops && bytes.size() > 0) {
+    label_by_kernel(bytes, has_diagonals, options.has_statistics, made);
+    return made;
+  }
   std::vector<ComponentStatistics> statistics(1);
   std::vector<ComponentStatistics>* const wanted = options.has_statistics ? &statistics : nullptr;
-  const bool has_diagonals = options.connectivity == 8;
-  if (bytes.size() > 0) {
-    if (Regions* const loops = loops_of(bytes))
-      made.count = loops->label(as_binary(bytes), has_diagonals, static_cast<int32_t*>(made.labels.data()), wanted);
-    else
-      made.count = label_by_kernel(bytes, has_diagonals, made.labels, wanted);
-  }
+  if (bytes.size() > 0)
+    made.count = loops->label(as_binary(bytes), has_diagonals, static_cast<int32_t*>(made.labels.data()), wanted);
   if (wanted) set_statistics(statistics, bytes.device(), made);
   return made;
 }

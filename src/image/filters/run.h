@@ -1,6 +1,8 @@
 // Runs windows over pictures on the device where they are.
 #pragma once
 
+#include <span>
+
 #include "image/filters/windows.h"
 #include "image/geometry/plan.h"
 #include "iruka/array.h"
@@ -15,7 +17,7 @@ struct FilterRun {
   Array source, other, result;
 };
 
-/// By kernels, on any device.
-void filter_by_kernel(const FilterRun& run);
+/// By kernels, on any devices. Pictures of one device and dtype are one launch for each pass.
+void filter_by_kernel(std::span<const FilterRun> runs);
 
 }  // namespace iruka::image

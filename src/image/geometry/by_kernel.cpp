@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "image/geometry/run.h"
 #include "image/kernels/picture_job.h"
+#include "image/launch_tables.h"
 #include "iruka/device.h"
 #include "iruka/kernel.h"
 #include "ops/permanent_cache.h"
@@ -117,36 +118,21 @@ class ColorText {
   int64_t now_, most_;
 };
 
-/// Bytes that a launch reads beside its pictures: tables, each behind the one before it.
+/// What a launch reads beside its pictures.
 class Tables {
  public:
-  /// Room for jobs at the beginning.
-  explicit Tables(size_t jobs) : bytes_(jobs * sizeof(PictureJob)) {}
+  explicit Tables(size_t jobs) : all_(jobs) {}
 
-  /// Where the values are behind the beginning, as an address that moved() makes one of the device.
-  template <class T>
-  const T* add(std::span<const T> values) {
-    constexpr size_t kAlignment = 16;
-    bytes_.resize((bytes_.size() + kAlignment - 1) / kAlignment * kAlignment);
-    const size_t place = bytes_.size();
-    bytes_.resize(place + std::max<size_t>(values.size(), 1) * sizeof(T));
-    std::ranges::copy(values, reinterpret_cast<T*>(bytes_.data() + place));
-    return reinterpret_cast<const T*>(place);
-  }
   template <class T>
   const T* add(const std::vector<T>& values) {
-    return add(std::span<const T>(values));
+    return all_.add(values);
   }
 
   /// The numbers of a picture's steps, which are often those of the one before it.
   const float* add_numbers(const std::vector<float>& numbers) {
-    const auto place = reinterpret_cast<uintptr_t>(numbers_);
-    const size_t bytes = numbers.size() * sizeof(float);
-    const bool is_same = numbers_ && numbers.size() == number_count_ &&
-                         (bytes == 0 || std::memcmp(bytes_.data() + place, numbers.data(), bytes) == 0);
-    if (!is_same) numbers_ = add(numbers);
-    number_count_ = numbers.size();
-    return numbers_;
+    if (!last_numbers_ || numbers != *last_numbers_) place_ = all_.add(numbers);
+    last_numbers_ = numbers;
+    return place_;
   }
 
   AxisTables add(const AxisMap& map, bool is_fixed) {
@@ -158,36 +144,25 @@ class Tables {
     return found->second;
   }
 
-  /// All bytes in the device's memory, with the jobs and what these refer to.
   Array on(Device& device, std::vector<PictureJob>& jobs) {
-    const Array made = Array::empty({std::ssize(bytes_)}, Dtype::uint8, device);
-    const auto base = reinterpret_cast<uintptr_t>(made.data());
-    for (PictureJob& job : jobs) {
+    return all_.on(device, jobs, [](PictureJob& job, auto move) {
       for (AxisTables* const axis : {&job.rows, &job.columns}) {
-        move(axis->start, base);
-        move(axis->count, base);
-        move(axis->weights, base);
+        move(axis->start);
+        move(axis->count);
+        move(axis->weights);
       }
-      move(job.outside, base);
-      move(job.numbers, base);
-      move(job.lookups, base);
-      move(job.places, base);
-    }
-    std::memcpy(bytes_.data(), jobs.data(), jobs.size() * sizeof(PictureJob));
-    device.copy(made.data(), bytes_.data(), bytes_.size());
-    return made;
+      move(job.outside);
+      move(job.numbers);
+      move(job.lookups);
+      move(job.places);
+    });
   }
 
  private:
-  template <class T>
-  static void move(const T*& place, uintptr_t base) {
-    place = reinterpret_cast<const T*>(base + reinterpret_cast<uintptr_t>(place));
-  }
-
-  std::vector<char> bytes_;
+  LaunchTables<PictureJob> all_;
   std::map<std::pair<uint64_t, bool>, AxisTables> maps_;  ///< by their ids and whether weights are integers
-  const float* numbers_ = nullptr;                        ///< of the last picture
-  size_t number_count_ = 0;
+  std::optional<std::vector<float>> last_numbers_;
+  const float* place_ = nullptr;  ///< of these
 };
 
 /// One pass over one picture.
@@ -219,12 +194,12 @@ class KernelPass {
   std::string body() const {
     const std::string group = std::to_string(group_), result = info(plan_.result_dtype).c_type;
     const bool to_planes = plan_.to.layout == Layout::chw && !plan_.to.is_flat;
-    const std::string text = std::string("using namespace iruka::image; using Index = ") +
-                             (is_small_ ? "int" : "long long") +
-                             ";\nconst ThreadOfPicture thread = thread_of_picture((const PictureJob*)&jobs[0], count, "
-                             "i);\nconst PictureJob& job = *thread.job;\nconst Output<Index> output = output_at<" +
-                             (colors_ ? "0" : group) + ", " + boolean(to_planes) + ", " + boolean(plan_.is_transposed) +
-                             ">(job, Index(thread.number));\n";
+    const std::string text =
+        std::string("using namespace iruka::image; using Index = ") + (is_small_ ? "int" : "long long") +
+        ";\nconst ThreadOfPicture<PictureJob> thread = thread_of_picture((const PictureJob*)&jobs[0], count, "
+        "i);\nconst PictureJob& job = *thread.job;\nconst Output<Index> output = output_at<" +
+        (colors_ ? "0" : group) + ", " + boolean(to_planes) + ", " + boolean(plan_.is_transposed) +
+        ">(job, Index(thread.number));\n";
     if (!colors_)
       return text + values_text(group, "output.channel") + "store<" + result + ", " + steps_text() +
              ">(job, output, values);";

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/kernels/border.h"
+#include "image/kernels/job_of_thread.h"
+#include "image/kernels/picture_job.h"
 
 namespace iruka::image {
 
 /// What a window computes.
-enum WindowKind : int { kSum, kLeast, kGreatest, kMedian, kBilateral };
+enum WindowKind : int { kSum, kLeast, kGreatest, kMedian };
 
 /// A picture in C order, and the window. Index is int, or int64_t for large arrays.
 template <class Index> struct WindowShape {
@@ -66,7 +68,7 @@ IRUKA_INLINE float power_up_to_one(float t) {
 template <int kKind, class Number, int kBits, int kBorder, bool kHasPlanes, class Index, class Source, class Outside,
           class Places, class Weights>
 IRUKA_INLINE Number windowed(const Source& source, const Outside& outside, const WindowShape<Index>& shape,
-                             const Places& tap_y, const Places& tap_x, const Weights& weights, float scale,
+                             const Places& tap_y, const Places& tap_x, const Weights& weights,
                              const WindowPlace<Index>& to) {
   const Index y = to.y - shape.anchor_y, x = to.x - shape.anchor_x;
   const auto at = [&](int tap, int channel) {
@@ -99,20 +101,32 @@ IRUKA_INLINE Number windowed(const Source& source, const Outside& outside, const
       if (count <= shape.taps / 2) found = trial;
     }
     return Number(value_of_key<kBits>(found));
-  } else {
-    float sum = 0, total = 0;
-    for (int k = 0; k < shape.taps; ++k) {
-      float difference = 0;
-      for (int c = 0; c < shape.channels; ++c) {
-        const float center = seen<float, kBorder, kHasPlanes>(source, outside, shape, to.y, to.x, c);
-        difference += fabsf(at(k, c) - center);
-      }
-      const float weight = power_up_to_one(fmaf(difference * difference, scale, float(weights[k])));
-      sum = fmaf(at(k, to.channel), weight, sum);
-      total += weight;
-    }
-    return sum / total;
   }
+}
+
+/// The means of all channels of a pixel by weights that fall with distance and with the difference of all channels.
+template <int kChannels, int kBorder, bool kHasPlanes, class Index, class Source, class Outside, class Places,
+          class Weights>
+IRUKA_INLINE void bilateral(const Source& source, const Outside& outside, const WindowShape<Index>& shape,
+                            const Places& tap_y, const Places& tap_x, const Weights& weights, float scale, Index y,
+                            Index x, float (&means)[kChannels]) {
+  float center[kChannels], value[kChannels], total = 0;
+  for (int c = 0; c < kChannels; ++c) {
+    center[c] = seen<float, kBorder, kHasPlanes>(source, outside, shape, y, x, c);
+    means[c] = 0;
+  }
+  for (int k = 0; k < shape.taps; ++k) {
+    const Index row = y - shape.anchor_y + tap_y[k], column = x - shape.anchor_x + tap_x[k];
+    float difference = 0;
+    for (int c = 0; c < kChannels; ++c) {
+      value[c] = seen<float, kBorder, kHasPlanes>(source, outside, shape, row, column, c);
+      difference += fabsf(value[c] - center[c]);
+    }
+    const float weight = power_up_to_one(fmaf(difference * difference, scale, weights[k]));
+    for (int c = 0; c < kChannels; ++c) means[c] = fmaf(value[c], weight, means[c]);
+    total += weight;
+  }
+  for (int c = 0; c < kChannels; ++c) means[c] /= total;
 }
 
 /// The nearest integer from `least` to `most`, ties to even; 0 for NaN, or `least` if that is larger.

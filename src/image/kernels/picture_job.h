@@ -1,4 +1,5 @@
-// One picture of a launch, as the host writes it (image/geometry/by_kernel.cpp) and kernels read it.
+// One picture of a launch, as the host writes it (image/geometry/by_kernel.cpp, image/filters/by_kernel.cpp) and
+// kernels read it.
 #pragma once
 
 namespace iruka::image {
@@ -28,6 +29,18 @@ struct PictureJob {
   const float* places;               ///< of the first output of each row: x, y and what divides them
   const float *map_y, *map_x;        ///< places by arrays
   long long map_line;
+};
+
+/// One picture of a launch of filters. Arrays are in C order.
+struct FilterJob {
+  long long end;               ///< as above
+  const void *source, *other;  ///< `other`: what the result differs from, or null
+  void* result;
+  const void *outside, *weights;  ///< int or float: the constant of each channel, and a weight for each tap
+  const int *tap_y, *tap_x;       ///< from the corner of the window
+  int height, width, channels;
+  int anchor_y, anchor_x, taps;
+  float scale;
 };
 
 }  // namespace iruka::image

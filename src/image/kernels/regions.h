@@ -1,48 +1,60 @@
-// Regions of binary pictures: distances, and connected components by union-find with atomic operations (after Playne
-// and Hawick, "A new algorithm for parallel connected-component labelling on GPUs", 2018).
+// Regions of binary pictures: distances along columns, and connected components by union-find with atomic operations
+// (after Playne and Hawick, "A new algorithm for parallel connected-component labelling on GPUs", 2018).
 #pragma once
 
 namespace iruka::image {
 
-constexpr int kFar = 1 << 30;                         ///< a column without background
-constexpr long long kNowhere = 0x7fffffffffffffffLL;  ///< from pixels of a row without background
+constexpr int kFar = 1 << 30;  ///< a column without background, and farther than any
 
-/// How far the nearest background pixel of each pixel's column `x` is.
-template <class Mask, class Distances>
-IRUKA_INLINE void scan_column(const Mask& is_inside, Distances& distances, long long height, long long width,
-                              long long x) {
-  int last = kFar;
-  for (long long y = 0; y < height; ++y) {
-    last = !is_inside[y * width + x] ? 0 : last < kFar ? last + 1 : kFar;
-    distances[y * width + x] = last;
+/// Columns are cut into bands of rows. The last background row of element `i`'s band of a column, and the first; -1
+/// where there is none.
+template <class Mask, class Rows>
+IRUKA_INLINE void find_in_band(const Mask& is_inside, Rows& last, Rows& first, int height, int width, int band,
+                               long long i) {
+  const int x = int(i % width), begin = int(i / width) * band, end = begin + band < height ? begin + band : height;
+  int from = -1, to = -1;
+  for (int y = begin; y < end; ++y) {
+    if (is_inside[(long long)y * width + x]) continue;
+    to = y;
+    from = from < 0 ? y : from;
   }
-  for (long long y = height - 1; y >= 0; --y) {
-    const int here = distances[y * width + x];
-    last = last + 1 < here ? last + 1 : here;
-    distances[y * width + x] = last;
+  last[i] = to;
+  first[i] = from;
+}
+/// The nearest ones outside of each band instead: above it, and below it.
+template <class Rows> IRUKA_INLINE void pass_over_bands(Rows& last, Rows& first, int bands, int width, long long x) {
+  int above = -1, below = -1;
+  for (int k = 0; k < bands; ++k) {
+    const long long at = (long long)k * width + x;
+    const int own = last[at];
+    last[at] = above;
+    above = own < 0 ? above : own;
+  }
+  for (int k = bands - 1; k >= 0; --k) {
+    const long long at = (long long)k * width + x;
+    const int own = first[at];
+    first[at] = below;
+    below = own < 0 ? below : own;
   }
 }
-
-/// The least of the distances by way of the columns of a row. As `distance` grows with the way along the row, columns
-/// that are farther than the least one so far need not be seen.
-enum DistanceMetric : int { kEuclidean, kCityblock, kChessboard };
-template <int kMetric> IRUKA_INLINE long long distance_by(long long way, long long column) {
-  if (column >= kFar) return kNowhere;
-  if (kMetric == kEuclidean) return way * way + column * column;
-  return kMetric == kCityblock ? way + column : way > column ? way : column;
-}
-template <int kMetric, class Distances>
-IRUKA_INLINE long long nearest_background(const Distances& columns, long long row, long long width, long long x) {
-  long long best = distance_by<kMetric>(0, columns[row + x]);
-  for (long long way = 1; way < width && distance_by<kMetric>(way, 0) < best; ++way) {
-    for (int side = 0; side < 2; ++side) {
-      const long long at = side ? x + way : x - way;
-      if (at < 0 || at >= width) continue;
-      const long long other = distance_by<kMetric>(way, columns[row + at]);
-      if (other < best) best = other;
-    }
+/// How far the nearest background pixel of each pixel's column is, for a band of it.
+template <class Mask, class Rows, class Distances>
+IRUKA_INLINE void scan_band(const Mask& is_inside, const Rows& above, const Rows& below, Distances& distances,
+                            int height, int width, int band, long long i) {
+  const int x = int(i % width), begin = int(i / width) * band, end = begin + band < height ? begin + band : height;
+  int way = above[i] < 0 ? kFar : begin - 1 - above[i];
+  for (int y = begin; y < end; ++y) {
+    const long long at = (long long)y * width + x;
+    way = !is_inside[at] ? 0 : way < kFar ? way + 1 : kFar;
+    distances[at] = way;
   }
-  return best;
+  way = below[i] < 0 ? kFar : below[i] - end;
+  for (int y = end - 1; y >= begin; --y) {
+    const long long at = (long long)y * width + x;
+    const int here = distances[at];
+    way = way + 1 < here ? way + 1 : here;
+    distances[at] = way;
+  }
 }
 
 /// The first pixel of a set, as far as it is known.
@@ -63,18 +75,30 @@ IRUKA_INLINE void join_pixels(int* parents, int a, int b) {
     b = first;
   }
 }
-template <bool kHasDiagonals> IRUKA_INLINE void join_neighbours(int* parents, int width, int pixel) {
-  if (parents[pixel] < 0) return;
-  const int x = pixel % width;
-  const auto join = [&](int other) {
-    if (parents[other] >= 0) join_pixels(parents, pixel, other);
-  };
-  if (x > 0) join(pixel - 1);
-  if (pixel < width) return;
-  join(pixel - width);
+/// The first pixel of the run of a pixel, as far as it lies in the same 32 columns; -1 for background.
+constexpr int kSegment = 32;
+IRUKA_INLINE int first_of_run(const unsigned char* is_inside, int width, int pixel) {
+  if (!is_inside[pixel]) return -1;
+  const int begin = pixel - pixel % width % kSegment;
+  while (pixel > begin && is_inside[pixel - 1]) --pixel;
+  return pixel;
+}
+/// Joins a pixel to those before it, unless neighbours in its run and in the run above join the same two.
+template <bool kHasDiagonals>
+IRUKA_INLINE void join_neighbours(const unsigned char* is_inside, int* parents, int width, int pixel) {
+  if (!is_inside[pixel]) return;
+  const int x = pixel % width, above = pixel - width;
+  const bool has_left = x > 0 && is_inside[pixel - 1];
+  if (has_left && x % kSegment == 0) join_pixels(parents, pixel, pixel - 1);
+  if (above < 0) return;
+  const bool has_above_left = x > 0 && is_inside[above - 1];
+  if (is_inside[above]) {
+    if (!(has_left && has_above_left)) join_pixels(parents, pixel, above);
+    return;
+  }
   if (!kHasDiagonals) return;
-  if (x > 0) join(pixel - width - 1);
-  if (x + 1 < width) join(pixel - width + 1);
+  if (has_above_left && !has_left) join_pixels(parents, pixel, above - 1);
+  if (x + 1 < width && is_inside[above + 1] && !is_inside[pixel + 1]) join_pixels(parents, pixel, above + 1);
 }
 
 /// Adds the run of equal labels that begins at a pixel, if one does: area, sums of y and x; top, left, bottom, right.
@@ -91,6 +115,19 @@ IRUKA_INLINE void add_run(const int* labels, unsigned long long* sums, int* boxe
   atomicMin(boxes + 4LL * label + 1, x);
   atomicMax(boxes + 4LL * label + 2, y);
   atomicMax(boxes + 4LL * label + 3, end - 1);
+}
+
+/// The area of a component, its box (y, x, height, width) and its centroid (y, x), of what add_run() made of it.
+IRUKA_INLINE void finish_statistics(const unsigned long long* sums, const int* ends, long long* areas, int* boxes,
+                                    double* centroids, long long k) {
+  const unsigned long long area = sums[3 * k];
+  const int *const from = ends + 4 * k, *const to = from + 2;
+  areas[k] = (long long)area;
+  for (int axis = 0; axis < 2; ++axis) {
+    boxes[4 * k + axis] = area ? from[axis] : 0;
+    boxes[4 * k + 2 + axis] = area ? to[axis] - from[axis] + 1 : 0;
+    centroids[2 * k + axis] = double(sums[3 * k + 1 + axis]) / double(area);  // 0 / 0 is NaN
+  }
 }
 
 }  // namespace iruka::image

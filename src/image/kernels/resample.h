@@ -2,29 +2,13 @@
 // (backend/cpu/resample_*.h). Integers are exact, and sums of floats are fused multiply-adds in the order of the taps.
 #pragma once
 
+#include "image/kernels/job_of_thread.h"
 #include "image/kernels/picture_job.h"
 
 namespace iruka::image {
 
 /// Numbers of element types in the texts of kernels, and of what a step does besides rounding to one of them.
 enum Sample : int { kUint8, kUint16, kFloat16, kFloat32, kNormalize };
-
-/// The picture of thread `at`, and the thread's number among its picture's.
-struct ThreadOfPicture {
-  const PictureJob* job;
-  long long number;
-};
-IRUKA_INLINE ThreadOfPicture thread_of_picture(const PictureJob* jobs, int count, long long at) {
-  int first = 0;
-  for (int end = count - 1; first < end;) {
-    const int middle = (first + end) / 2;
-    if (at < jobs[middle].end)
-      end = middle;
-    else
-      first = middle + 1;
-  }
-  return {jobs + first, first > 0 ? at - jobs[first - 1].end : at};
-}
 
 /// What a thread computes: kGroup channels, or all for 0, of a place among rows and columns of the axis maps. Index is
 /// int, or long long for large arrays.

@@ -3,7 +3,8 @@
 // A warp has a tile: kTileRows neighbouring pixels of a row of a, and kTileColumns of a row of b. It walks down both
 // pictures at one displacement of rows. One product of matrices adds the products of a row of each patch to the sums of
 // the tile's pairs, another one takes away the row that the patches leave. Patches of neighbouring pixels overlap, so
-// that factors are words of the picture themselves, each line of a factor beginning one pixel behind the one before.
+// that factors are words of the picture themselves, and a lane's words serve as lines of several factors: line g of
+// factor i is the patch at pixel 8 g + i of the tile.
 //
 // Sums become half of a score, rounded up. A tile is looked at closely only where the largest half of a pixel may
 // exceed what is known of the pixel.
@@ -49,37 +50,63 @@ IRUKA_INLINE void multiply(int (&sum)[4], const int (&a)[2 * kHalves], const int
 #endif
 }
 
-struct alignas(8) TilePair {
-  int at[2];
+/// Words that lie next to each other and are loaded together.
+template <int kWords> struct alignas(4 * kWords) WordVector {
+  int at[kWords];
+};
+template <int kWords, int kCount> IRUKA_INLINE void load_words(const int* from, int (&to)[kCount]) {
+  static_assert(kCount % kWords == 0);
+  IRUKA_TILE_UNROLL
+  for (int k = 0; k < kCount / kWords; k++) {
+    const WordVector<kWords> vector = ((const WordVector<kWords>*)from)[k];
+    IRUKA_TILE_UNROLL
+    for (int w = 0; w < kWords; w++) to[kWords * k + w] = vector.at[w];
+  }
+}
+
+/// A lane's words of a row of eight patches, those of its lines of the factors: words kHalves (lane % 4) + half of the
+/// patch at pixel 8 (lane / 4) + i.
+template <class Kind> struct LaneWords {
+  static constexpr int kStep = Kind::kHalves * Kind::kPixels;  ///< from lane to lane
+  static constexpr int kVector = kStep < 4 ? kStep : 4;
+  static constexpr int kNeeded = 8 + (Kind::kHalves - 1) * Kind::kPixels;
+  int words[(kNeeded + kVector - 1) / kVector * kVector];
+
+  static IRUKA_INLINE int offset() { return int(threadIdx.x % 32 / 4 * 8 + threadIdx.x % 4 * kStep); }
+  /// From the lane's first word on.
+  IRUKA_INLINE void load(const int* from) { load_words<kVector>(from, words); }
+  IRUKA_INLINE int at(int i, int half) const { return words[i + half * Kind::kPixels]; }
 };
 
-/// The sums of a warp. A lane has rows 8 i + lane / 4 of a tile, and columns 8 n + lane % 4 * 2 and the next one.
+/// The sums of a warp. A lane has pixels 8 (lane / 4) + i of a tile's rows, and 16 (lane % 4) + m of its columns.
 template <class Kind> struct TileSums {
   static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
   int at[kRows][kColumns][4];
 
   /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers. Both pictures' words are
-  /// those of the lane: lane / 4 pixels and lane % 4 words behind the tile's first pixel.
+  /// those of the lane.
   template <bool kIsRemoved> IRUKA_INLINE void add(const TileMatching& job, const int* a, const int* b) {
     IRUKA_TILE_UNROLL
     for (int chunk = 0; chunk < Kind::kPlanes * Kind::kChunks; chunk++) {
       const int word = chunk % Kind::kChunks * 8;
-      const int* const from_a = a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels;
-      const int* const from_b = b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels;
+      LaneWords<Kind> from_a, from_b;
+      from_a.load(a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels);
+      from_b.load(b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels);
       int of_b[kColumns][Kind::kHalves];
       IRUKA_TILE_UNROLL
-      for (int n = 0; n < kColumns; n++) IRUKA_TILE_UNROLL
       for (int half = 0; half < Kind::kHalves; half++) {
-        of_b[n][half] = from_b[8 * n + 4 * half * Kind::kPixels];
-        if (word + 4 * half + 4 > Kind::kWholeWords)  // a lane's constant
-          of_b[n][half] &= Kind::mask(word + 4 * half + int(threadIdx.x % 4));
+        const bool is_whole = word + 3 * Kind::kHalves + half < Kind::kWholeWords;
+        const unsigned mask =
+            is_whole ? ~0u : Kind::mask(word + int(threadIdx.x % 4) * Kind::kHalves + half);  // a lane's constant
+        IRUKA_TILE_UNROLL
+        for (int n = 0; n < kColumns; n++) of_b[n][half] = from_b.at(n, half) & int(mask);
       }
       IRUKA_TILE_UNROLL
       for (int i = 0; i < kRows; i++) {
         int of_a[2 * Kind::kHalves];
         IRUKA_TILE_UNROLL
         for (int k = 0; k < 2 * Kind::kHalves; k++) {
-          of_a[k] = from_a[16 * i + k % 2 * 8 + k / 2 * 4 * Kind::kPixels];
+          of_a[k] = from_a.at(2 * i + k % 2, k / 2);
           if (kIsRemoved) of_a[k] = ~of_a[k];  // -x - 1 of each byte
         }
         IRUKA_TILE_UNROLL
@@ -88,11 +115,14 @@ template <class Kind> struct TileSums {
     }
   }
 
-  IRUKA_INLINE int row(int i, int n, int second) const { return at[i / 2][n][i % 2 * 2 + second]; }
+  /// Of the lane's pixels i of a and m of b.
+  IRUKA_INLINE int& pair(int i, int m) { return at[i / 2][m % 8][i % 2 * 2 + m / 8]; }
 };
+/// Pixels of b that a lane has.
+constexpr int kLaneColumns = 2 * kTileColumns / 8;
 
-/// The largest of each row of a tile, of which lane % 4 chooses two: rows 8 i + lane / 4 of i = rows_of_lane() and the
-/// next one. `most` has those of the lane's columns.
+/// The largest of each row of a tile, of which lane % 4 chooses two: pixels 8 (lane / 4) + i of i = rows_of_lane() and
+/// the next one. `most` has those of the lane's columns.
 IRUKA_INLINE int rows_of_lane() { return int(threadIdx.x % 2 * 4 + threadIdx.x % 4 / 2 * 2); }
 IRUKA_INLINE void reduce_rows(const int (&most)[8], int (&of_lane)[2]) {
   const bool is_odd = threadIdx.x % 2, is_high = threadIdx.x % 4 / 2;
@@ -112,14 +142,14 @@ IRUKA_INLINE void reduce_rows(const int (&most)[8], int (&of_lane)[2]) {
 /// Looks for the nearest candidate in one row of a tile, `i`, and writes it for the pixels that `hits` names by the
 /// lanes that have them.
 template <class Kind>
-IRUKA_INLINE void keep_row(const TileMatching& job, const TileSums<Kind>& sums, const TilePair (&addends)[8], int i,
-                           unsigned hits, const int* squares, int label, unsigned long long* nearest) {
-  int score = kNoScore, place = 0;
+IRUKA_INLINE void keep_row(TileSums<Kind>& sums, const int (&addends)[kLaneColumns], int i, unsigned hits,
+                           const int* squares, int label, unsigned long long* nearest) {
+  int score = kNoScore, place = 0, own_squares[kLaneColumns];
+  load_words<4>(squares, own_squares);
   IRUKA_TILE_UNROLL
-  for (int n = 0; n < 8; n++) IRUKA_TILE_UNROLL
-  for (int second = 0; second < 2; second++) {
-    const int found = 2 * (sums.row(i, n, second) + addends[n].at[second]) - (squares[8 * n + second] & 1);
-    if (found > score) score = found, place = 8 * n + second;
+  for (int m = 0; m < kLaneColumns; m++) {
+    const int found = 2 * (sums.pair(i, m) + addends[m]) - (own_squares[m] & 1);
+    if (found > score) score = found, place = m;
   }
   unsigned long long key = tile_key(score, label + place);
   IRUKA_TILE_UNROLL
@@ -133,44 +163,34 @@ IRUKA_INLINE void keep_row(const TileMatching& job, const TileSums<Kind>& sums, 
 /// A warp's walk: rows of a from `first` on, columns from `x` on, and b's columns from `b_x` on, `dy` rows below.
 template <class Kind>
 IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, int b_x, int dy) {
-  const int lane = threadIdx.x % 32, behind = lane / 4 + lane % 4 * Kind::kPixels;
-  const int* a = job.a + ptrdiff_t(first) * job.a_line + x + behind;
-  const int* b = job.b + ptrdiff_t(first + dy) * job.b_line + b_x + behind;
-  ptrdiff_t place = ptrdiff_t(first + dy) * job.columns + b_x + lane % 4 * 2;
+  const int lane = threadIdx.x % 32;
+  const int* a = job.a + ptrdiff_t(first) * job.a_line + x + LaneWords<Kind>::offset();
+  const int* b = job.b + ptrdiff_t(first + dy) * job.b_line + b_x + LaneWords<Kind>::offset();
+  ptrdiff_t place = ptrdiff_t(first + dy) * job.columns + b_x + lane % 4 * kLaneColumns;
   TileSums<Kind> sums;
+  int addends[kLaneColumns];
+  load_words<4>(job.removed + place, addends);
   IRUKA_TILE_UNROLL
-  for (int n = 0; n < 8; n++) {
-    const TilePair removed = *(const TilePair*)(job.removed + place + 8 * n);
-    IRUKA_TILE_UNROLL
-    for (int i = 0; i < 8; i++) {
-      sums.at[i / 2][n][i % 2 * 2] = -removed.at[0];
-      sums.at[i / 2][n][i % 2 * 2 + 1] = -removed.at[1];
-    }
-  }
+  for (int m = 0; m < kLaneColumns; m++) IRUKA_TILE_UNROLL
+  for (int i = 0; i < 8; i++) sums.pair(i, m) = -addends[m];
 #pragma unroll 1
-  for (int k = 0; k < Kind::kPatch - 1; k++)
+  for (int k = 0; k < Kind::kPatch; k++)
     sums.template add<false>(job, a + ptrdiff_t(k) * job.a_line, b + ptrdiff_t(k) * job.b_line);
-  const int row = rows_of_lane(), own_x = x + lane / 4 + 8 * row;
+  const int row = rows_of_lane(), own_x = x + lane / 4 * 8 + row;
   unsigned long long* nearest = job.nearest + ptrdiff_t(first) * job.width + own_x;
 #pragma unroll 1
-  for (int y = first; y < end; y++) {
+  for (int y = first;; y++) {
     int least[2] = {0x7ffffffe, 0x7ffffffe};
     IRUKA_TILE_UNROLL
     for (int k = 0; k < 2; k++)  // others write while this warp reads, past the nearest cache
-      if (own_x + 8 * k < job.width) least[k] = score_of(*(volatile const unsigned long long*)(nearest + 8 * k));
-    sums.template add<false>(job, a + ptrdiff_t(Kind::kPatch - 1) * job.a_line,
-                             b + ptrdiff_t(Kind::kPatch - 1) * job.b_line);
-    TilePair addends[8];
-    IRUKA_TILE_UNROLL
-    for (int n = 0; n < 8; n++) addends[n] = *(const TilePair*)(job.addends + place + 8 * n);
+      if (own_x + k < job.width) least[k] = score_of(*(volatile const unsigned long long*)(nearest + k));
+    load_words<4>(job.addends + place, addends);
     int most[8], of_lane[2];
     IRUKA_TILE_UNROLL
     for (int i = 0; i < 8; i++) {
-      most[i] = sums.row(i, 0, 0) + addends[0].at[0];
+      most[i] = sums.pair(i, 0) + addends[0];
       IRUKA_TILE_UNROLL
-      for (int n = 0; n < 8; n++) IRUKA_TILE_UNROLL
-      for (int second = 0; second < 2; second++)
-        if (n + second > 0) most[i] = max(sums.row(i, n, second) + addends[n].at[second], most[i]);
+      for (int m = 1; m < kLaneColumns; m++) most[i] = max(sums.pair(i, m) + addends[m], most[i]);
     }
     reduce_rows(most, of_lane);
     // Equal halves may be a larger score, or one of a candidate that is first in scan order.
@@ -182,11 +202,13 @@ IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, 
         // The lanes of the row: i is 4 (lane % 2) + 2 (lane % 4 / 2), or the next number.
         const unsigned of_row = hits[i % 2] & (0x11111111u << (i / 4 + i / 2 % 2 * 2));
         if (of_row)
-          keep_row(job, sums, addends, i, of_row, job.squares + place, (y + dy) * job.b_width + b_x + lane % 4 * 2,
-                   nearest + i % 2 * 8);
+          keep_row(sums, addends, i, of_row, job.squares + place,
+                   (y + dy) * job.b_width + b_x + lane % 4 * kLaneColumns, nearest + i % 2);
       }
     }
-    if (y + 1 < end) sums.template add<true>(job, a, b);
+    if (y + 1 == end) break;
+    sums.template add<true>(job, a, b);
+    sums.template add<false>(job, a + ptrdiff_t(Kind::kPatch) * job.a_line, b + ptrdiff_t(Kind::kPatch) * job.b_line);
     a += job.a_line;
     b += job.b_line;
     place += job.columns;
