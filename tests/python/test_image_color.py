@@ -249,6 +249,21 @@ def test_saturation_hue_and_matrices(rng, layout, dtype):
         assert farthest(got, rounded(x @ matrix.T + offset, dtype)) <= (1 if dtype == np.uint8 else 4 * near)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("layout", ["HWC", "CHW"])
+def test_matrices_saturate(rng, layout, dtype):
+    rgb = picture_of(rng, (5, 131, 3), dtype)
+    given = rgb if layout == "HWC" else rgb.transpose(2, 0, 1)
+    for factor in (0.5, 12582912 / 200, 1e8, 3e38):
+        matrix = factor * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, -1]])
+        got = as_numpy(image.color_matrix(given, matrix, layout=layout))
+        x = rgb.astype(np.float64)
+        want = np.stack([x[..., 0] * factor, 0 * x[..., 0], (x[..., 1] - x[..., 2]) * factor], -1)
+        if factor == 3e38:  # the sum is infinite before the last product
+            want[..., 2] = np.where(x[..., 1] > 1, np.inf, want[..., 2])
+        np.testing.assert_array_equal(got if layout == "HWC" else got.transpose(1, 2, 0), rounded(want, dtype))
+
+
 def test_saturation_is_pillows(rng):
     rgb = picture_of(rng, (23, 31, 3), np.uint8)
     for factor in (0.0, 0.4, 1.9):

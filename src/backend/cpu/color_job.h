@@ -1,4 +1,4 @@
-// The loops of colours. Each takes planes: the values of one channel of neighbouring pixels.
+// The loops of colours. Most take planes: the values of one channel of neighbouring pixels.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,20 @@
 
 namespace iruka::cpu_backend {
 
+/// A step of pixels of uint8, uint16 or float32 whose channels are neighbours in memory: a matrix of three by three, or
+/// a conversion where there is none.
+struct PixelStep {
+  ColorConversion conversion = ColorConversion::reorder;
+  ColorRange range{};
+  bool reverses_inputs = false, reverses_outputs = false;  ///< whether blue is the first of the three colours
+  const float* matrix = nullptr;
+  float offset[3] = {};
+};
+
 struct ColorLoops {
+  void (*byte_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);
+  void (*word_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);
+  void (*float_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);
   /// `inputs` and `outputs` have the channels of the conversion.
   void (*convert_bytes)(ColorConversion conversion, const uint8_t* const* inputs, uint8_t* const* outputs,
                         int64_t count);

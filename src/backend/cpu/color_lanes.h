@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #endif
 
+#include <utility>
+
 #include "backend/cpu/color_job.h"
 
 namespace iruka::cpu_backend::IRUKA_COLOR_TARGET {
@@ -43,6 +45,23 @@ void with_constant(ColorConversion conversion, Use&& use) {
   }
 }
 
+/// The nearest value of T, as parts::nearest_up_to has it: the last bits of the sum are the integer.
+template <class T>
+IRUKA_INLINE T value_of(float v) {
+  constexpr float kMost = sizeof(T) == 1 ? 255.0F : 65535.0F;
+  v = v > 0.0F ? v : 0.0F;
+  v = v < kMost ? v : kMost;
+  return static_cast<T>(__float_as_int(v + 12582912.0F));
+}
+template <>
+IRUKA_INLINE float value_of<float>(float v) {
+  return v;
+}
+template <class T>
+IRUKA_INLINE T value_of(int v) {
+  return static_cast<T>(v);
+}
+
 /// The planes of pixels, of which none overlaps another.
 template <ColorConversion kConversion, class T, class Number, class Convert>
 IRUKA_INLINE void convert_planes(const T* const* inputs, T* const* outputs, int64_t count, Convert convert) {
@@ -59,35 +78,49 @@ IRUKA_INLINE void convert_planes(const T* const* inputs, T* const* outputs, int6
     const Number in[4] = {static_cast<Number>(in0[i]), static_cast<Number>(in1[i]), static_cast<Number>(in2[i])};
     Number out[4] = {};
     convert(in, out);
-    out0[i] = static_cast<T>(out[0]);
-    if constexpr (kOutputs > 1) out1[i] = static_cast<T>(out[1]);
-    if constexpr (kOutputs > 2) out2[i] = static_cast<T>(out[2]);
-    if constexpr (kOutputs > 3) out3[i] = static_cast<T>(out[3]);
+    out0[i] = value_of<T>(out[0]);
+    if constexpr (kOutputs > 1) out1[i] = value_of<T>(out[1]);
+    if constexpr (kOutputs > 2) out2[i] = value_of<T>(out[2]);
+    if constexpr (kOutputs > 3) out3[i] = value_of<T>(out[3]);
   }
 }
 
-/// By a table of what to_light() gives, which is looked up sooner than computed.
-void bytes_to_lab(const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
+/// What to_light() gives, which is looked up sooner than computed.
+struct LightTable {
   float light[256];
-  for (int level = 0; level < 256; ++level) light[level] = parts::byte_light(level);
-  const uint8_t *const r = inputs[0], *const g = inputs[1], *const b = inputs[2];
-  uint8_t *const l = outputs[0], *const first = outputs[1], *const second = outputs[2];
+  LightTable() {
+    for (int level = 0; level < 256; ++level) light[level] = parts::byte_light(level);
+  }
+};
+template <class T>
+IRUKA_INLINE void bytes_to_lab(const float (&light)[256], const T* const* inputs, T* const* outputs, int64_t count) {
+  const T *const r = inputs[0], *const g = inputs[1], *const b = inputs[2];
+  T *const l = outputs[0], *const first = outputs[1], *const second = outputs[2];
 #pragma clang loop vectorize(assume_safety)
   for (int64_t i = 0; i < count; ++i) {
     int made[3];
     parts::byte_light_to_lab(light[r[i]], light[g[i]], light[b[i]], made);
-    l[i] = static_cast<uint8_t>(made[0]);
-    first[i] = static_cast<uint8_t>(made[1]);
-    second[i] = static_cast<uint8_t>(made[2]);
+    l[i] = value_of<T>(made[0]);
+    first[i] = value_of<T>(made[1]);
+    second[i] = value_of<T>(made[2]);
   }
 }
 
 #if defined(__x86_64__)
 #include "backend/cpu/color_words.h"
 #else
+constexpr bool has_words(ColorConversion) { return false; }
+constexpr bool kMixesWords = false;
+constexpr int kWordPixels = 0;
+IRUKA_INLINE void mix_words(const float (&)[3][3], const float (&)[3], const uint8_t* const*, uint8_t* const*) {}
 /// Converts no pixels.
 int64_t convert_words(ColorConversion, const uint8_t* const*, uint8_t* const*, int64_t) { return 0; }
+template <ColorConversion kConversion>
+int64_t convert_words_of(const uint8_t* const*, uint8_t* const*, int64_t) {
+  return 0;
+}
 #endif
+#include "backend/cpu/color_pixels.h"
 
 /// The same planes behind `done` elements.
 template <class T>
@@ -99,7 +132,8 @@ struct Behind {
 };
 
 void convert_bytes(ColorConversion conversion, const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
-  if (conversion == ColorConversion::rgb_to_lab && count >= 256) return bytes_to_lab(inputs, outputs, count);
+  if (conversion == ColorConversion::rgb_to_lab && count >= 256)
+    return bytes_to_lab(LightTable().light, inputs, outputs, count);
   const int64_t done = convert_words(conversion, inputs, outputs, count);
   if (done == count) return;
   const Behind<const uint8_t> from(inputs, inputs_of(conversion), done);
@@ -127,9 +161,6 @@ void affine(const float* __restrict input, float scale, float offset, float* __r
   for (int64_t i = 0; i < count; ++i) output[i] = fmaf(input[i], scale, offset);
 }
 
-IRUKA_INLINE void store(float sum, float* to) { *to = sum; }
-IRUKA_INLINE void store(float sum, uint8_t* to) { *to = static_cast<uint8_t>(parts::nearest_up_to(sum, 255.0F)); }
-
 template <class T>
 IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float* row, float offset,
                            T* __restrict output, int64_t count) {
@@ -139,7 +170,7 @@ IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float
 #pragma clang loop vectorize(assume_safety)
     for (int64_t i = 0; i < count; ++i) {
       const float sum = fmaf(first, static_cast<float>(a[i]), offset);
-      store(fmaf(third, static_cast<float>(c[i]), fmaf(second, static_cast<float>(b[i]), sum)), output + i);
+      output[i] = value_of<T>(fmaf(third, static_cast<float>(c[i]), fmaf(second, static_cast<float>(b[i]), sum)));
     }
     return;
   }
@@ -153,7 +184,7 @@ IRUKA_INLINE void multiply(const T* const* inputs, int64_t channels, const float
       const float factor = row[k];
       for (int64_t i = 0; i < part; ++i) sum[i] = fmaf(factor, static_cast<float>(from[i]), sum[i]);
     }
-    for (int64_t i = 0; i < part; ++i) store(sum[i], output + first + i);
+    for (int64_t i = 0; i < part; ++i) output[first + i] = value_of<T>(sum[i]);
   }
 }
 void matrix(const float* const* inputs, int64_t channels, const float* row, float offset, float* output,
@@ -214,13 +245,13 @@ void lookup_bytes(const uint8_t* __restrict input, const uint8_t* __restrict tab
 constexpr int64_t kBlended = 256;
 template <class T>
 IRUKA_INLINE void blend(const T (&levels)[4][kBlended], const float* across, float down, T* output, int64_t count) {
-  const float up = 1.0F - down, most = sizeof(T) == 1 ? 255.0F : 65535.0F;
+  const float up = 1.0F - down;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t i = 0; i < count; ++i) {
     const float right = across[i], left = 1.0F - right;
     const float above = static_cast<float>(levels[0][i]) * left + static_cast<float>(levels[1][i]) * right;
     const float below = static_cast<float>(levels[2][i]) * left + static_cast<float>(levels[3][i]) * right;
-    output[i] = static_cast<T>(parts::nearest_up_to(above * up + below * down, most));
+    output[i] = value_of<T>(above * up + below * down);
   }
 }
 void blend_tables(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
@@ -256,8 +287,18 @@ void lookup(const void* input, bool is_wide, const float* __restrict table, floa
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ColorLoops color_loops{convert_bytes, convert_floats, affine,       matrix, matrix_bytes,
-                             gamma,         lookup_bytes,   blend_tables, lookup};
+const ColorLoops color_loops{step_of_pixels<uint8_t>,
+                             step_of_pixels<uint16_t>,
+                             step_of_pixels<float>,
+                             convert_bytes,
+                             convert_floats,
+                             affine,
+                             matrix,
+                             matrix_bytes,
+                             gamma,
+                             lookup_bytes,
+                             blend_tables,
+                             lookup};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_COLOR_TARGET

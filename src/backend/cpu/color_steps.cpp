@@ -81,6 +81,23 @@ ColorSteps::ColorSteps(const Resampling& job, Sample staged, Sample result, bool
     }
   }
   finish_to(result);
+  choose_pixel_step(job.steps, staged, result);
+}
+
+void ColorSteps::choose_pixel_step(const std::vector<PointStep>& steps, Sample staged, Sample result) {
+  const PointStep& step = steps.front();
+  const bool mixes = step.kind == PointStep::Kind::matrix && step.inputs == 3 && step.outputs == 3;
+  const bool is_one = steps.size() == 1 && staged == sample_of(step.dtype) && result == staged;
+  if (!is_one || (!mixes && step.kind != PointStep::Kind::convert)) return;
+  if (staged == Sample::uint8) run_pixels_ = loops_.byte_pixels;
+  if (staged == Sample::uint16) run_pixels_ = loops_.word_pixels;
+  if (staged == Sample::float32) run_pixels_ = loops_.float_pixels;
+  pixel_step_ = {.conversion = step.conversion,
+                 .range = color_range(step.dtype),
+                 .reverses_inputs = step.reverses_inputs,
+                 .reverses_outputs = step.reverses_outputs,
+                 .matrix = mixes ? step.scale.data() : nullptr};
+  for (int64_t c = 0; mixes && c < 3; ++c) pixel_step_.offset[c] = number_of(step.offset, c);
 }
 
 /// Values go on as `sample`, which holds them exactly.

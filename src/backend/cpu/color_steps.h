@@ -29,6 +29,10 @@ class ColorSteps {
   int64_t scratch_bytes() const { return 2 * channels_ * kLine; }
   /// Pixels of one call of run() at most.
   static constexpr int64_t kPixels = 960;
+  /// Whether run_pixels() may be called: a single conversion, or matrix of three by three, of no float16.
+  bool has_pixel_step() const { return run_pixels_ != nullptr; }
+  /// Applies all steps to pixels whose channels are neighbours, before and after them.
+  void run_pixels(const char* from, int64_t pixels, char* to) const { run_pixels_(pixel_step_, from, pixels, to); }
   /// Applies all steps. The result is in `to`, or in the memory where that is returned.
   Planes run(Planes from, int64_t pixels, Planes to, bool has_target, char* memory) const;
 
@@ -44,6 +48,7 @@ class ColorSteps {
     std::vector<FinishStep> finish{};
     std::vector<std::vector<uint8_t>> bytes{};  ///< tables of uint8
   };
+  void choose_pixel_step(const std::vector<PointStep>& steps, Sample staged, Sample result);
   void add_color(const PointStep& step);
   void finish_to(Sample sample);
   void finish_planes(const Action& action, Planes from, int64_t pixels, Planes to) const;
@@ -52,6 +57,8 @@ class ColorSteps {
 
   const ColorLoops& loops_;
   const ResampleLoops& rows_;
+  PixelStep pixel_step_;
+  void (*run_pixels_)(const PixelStep& step, const void* from, int64_t count, void* to) = nullptr;
   std::vector<Action> actions_;
   std::vector<std::vector<float>> numbers_;  ///< of normalisations: 16 of each channel
   int64_t channels_;                         ///< the most of all steps

@@ -67,6 +67,10 @@ template <ColorConversion kConversion> IRUKA_INLINE void convert_word_pixels(con
   }
 }
 
+constexpr bool has_words(ColorConversion conversion) {
+  return conversion == ColorConversion::rgb_to_gray || conversion == ColorConversion::rgb_to_ycbcr ||
+         conversion == ColorConversion::ycbcr_to_rgb;
+}
 /// Converts whole vectors of pixels. Returns how many pixels these are.
 template <ColorConversion kConversion>
 int64_t convert_words_of(const uint8_t* const* inputs, uint8_t* const* outputs, int64_t count) {
@@ -96,6 +100,47 @@ int64_t convert_words(ColorConversion conversion, const uint8_t* const* inputs, 
     case ColorConversion::rgb_to_ycbcr: return convert_words_of<ColorConversion::rgb_to_ycbcr>(inputs, outputs, count);
     case ColorConversion::ycbcr_to_rgb: return convert_words_of<ColorConversion::ycbcr_to_rgb>(inputs, outputs, count);
     default: return 0;
+  }
+}
+
+constexpr bool kMixesWords = true;
+constexpr int kWordPixels = sizeof(Integers);  ///< of mix_words()
+using Floats __attribute__((vector_size(sizeof(Integers)))) = float;
+
+/// The numbers of a vector of bytes, in the order in which unpacking gives them and packing takes them.
+IRUKA_INLINE void widen_bytes(const uint8_t* from, Floats (&to)[4]) {
+  const auto bytes = (Integers)(*reinterpret_cast<const ByteVector*>(from)), zero = (Integers)Words{};
+  const Integers low = IRUKA_WIDE(unpacklo_epi8)(bytes, zero), high = IRUKA_WIDE(unpackhi_epi8)(bytes, zero);
+  to[0] = IRUKA_WIDE(cvtepi32_ps)(IRUKA_WIDE(unpacklo_epi16)(low, zero));
+  to[1] = IRUKA_WIDE(cvtepi32_ps)(IRUKA_WIDE(unpackhi_epi16)(low, zero));
+  to[2] = IRUKA_WIDE(cvtepi32_ps)(IRUKA_WIDE(unpacklo_epi16)(high, zero));
+  to[3] = IRUKA_WIDE(cvtepi32_ps)(IRUKA_WIDE(unpackhi_epi16)(high, zero));
+}
+/// The nearest bytes. What is too small for an integer becomes the least one, which packing saturates to 0.
+IRUKA_INLINE void narrow_bytes(const Floats (&from)[4], uint8_t* to) {
+  Integers made[4];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < 4; ++k) made[k] = IRUKA_WIDE(cvtps_epi32)(from[k] > 255.0F ? Floats{} + 255.0F : from[k]);
+  *reinterpret_cast<ByteVector*>(to) = (ByteVector)IRUKA_WIDE(packus_epi16)(IRUKA_WIDE(packs_epi32)(made[0], made[1]),
+                                                                            IRUKA_WIDE(packs_epi32)(made[2], made[3]));
+}
+
+/// A vector of pixels by a matrix.
+IRUKA_INLINE void mix_words(const float (&matrix)[3][3], const float (&offset)[3], const uint8_t* const* inputs,
+                            uint8_t* const* outputs) {
+  Floats in[3][4];
+#pragma clang loop unroll(full)
+  for (int c = 0; c < 3; ++c) widen_bytes(inputs[c], in[c]);
+#pragma clang loop unroll(full)
+  for (int c = 0; c < 3; ++c) {
+    Floats sums[4];
+#pragma clang loop unroll(full)
+    for (int k = 0; k < 4; ++k) {
+      sums[k] = Floats{} + offset[c];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < 3; ++i) sums[k] = __builtin_elementwise_fma(Floats{} + matrix[c][i], in[i][k], sums[k]);
+    }
+    narrow_bytes(sums, outputs[c]);
   }
 }
 #undef IRUKA_WIDE

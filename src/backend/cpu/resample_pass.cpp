@@ -425,6 +425,9 @@ bool ResamplePass::reads_source() const {
 
 /// Applies the steps that see whole pixels to a row, whose planes begin at `from`, part by part.
 void ResamplePass::color_row(Workspace& space, int64_t y, const char* from, int64_t plane_bytes) const {
+  const bool is_dense = order_ == Order::pixels || color_results_ == 1;
+  if (job_.planes == 1 && is_dense && colors_->has_pixel_step())
+    return colors_->run_pixels(from, job_.columns->out, result_row(space, y));
   const bool splits = job_.planes == 1 && color_channels_ > 1, as_values = color_channels_ < job_.channels;
   const int64_t count = job_.columns->out * (as_values ? job_.channels : 1);
   const int64_t column = as_values ? result_bytes_ : result_column_;
