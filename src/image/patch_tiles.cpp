@@ -33,6 +33,7 @@ struct Kind {
   int64_t patch, channels;
   bool has_mask;
   auto operator<=>(const Kind&) const = default;
+  bool has_copy() const { return channels > 2 && patch > 4; }
   std::string text() const { return "TileKind<" + number(patch) + ", " + number(channels) + ">"; }
 };
 
@@ -40,14 +41,15 @@ struct Kind {
 struct TileMatching {
   const void *a, *b, *squares, *addends, *removed;
   void* nearest;
-  int32_t height, width, b_height, b_width, a_line, b_line, a_plane, b_plane, columns, band, step;
+  int32_t height, width, b_height, b_width, a_line, b_line, a_plane, b_plane, a_copy, b_copy, columns, band, step;
 };
 
 /// A picture in words with its border.
 struct Words {
   Array words;
-  int64_t rows, line;
+  int64_t rows, line, planes;
   int64_t plane() const { return rows * line; }
+  int64_t size() const { return planes * plane(); }  ///< without the copy
 };
 
 ElementwiseKernel made_kernel(const Kind& kind, const char* inputs, const char* outputs, const std::string& body,
@@ -66,19 +68,22 @@ Words words_of(const Array& picture, const Kind& kind, const PatchOptions& optio
                        "raw const T picture, int32 height, int32 width, int32 channels, int32 before, int32 rows, "
                        "int32 line, int32 flip",
                        "raw int32 words",
-                       "words[i] = tile_word<Kind, " + number(static_cast<int64_t>(options.border)) +
-                           ">({height, width, channels, before, rows, line, flip}, &picture[0], i);",
+                       "const int word = tile_word<Kind, " + number(static_cast<int64_t>(options.border)) +
+                           ">({height, width, channels, before, rows, line, flip}, &picture[0], i);\nwords[i] = "
+                           "word;\nif (i > 0 && i - 1 + n < words.size()) words[i - 1 + n] = word;",
                        "image_patch_tile_words");
   });
   const int64_t height = picture.shape(0), width = picture.shape(1), rows = height + options.patch - 1,
                 line = rounded_up(width, kTileColumns) + rounded_up(options.patch, kVector) + kSlack,
                 planes = (kind.channels + 3) / 4;
-  const Words result{Array::empty({planes * rows * line}, Dtype::int32, picture.device()), rows, line};
+  const int64_t size = planes * rows * line;
+  const Words result{Array::empty({kind.has_copy() ? 2 * size : size}, Dtype::int32, picture.device()), rows, line,
+                     planes};
   const int64_t flip = is_signed == (picture.dtype() == Dtype::int8) ? 0 : 128;
   const Argument arguments[] = {
       picture,      Scalar(height), Scalar(width), Scalar(kind.channels), Scalar(options.patch / 2),
       Scalar(rows), Scalar(line),   Scalar(flip),  result.words};
-  kernel.fill(arguments, {.size = result.words.size()});
+  kernel.fill(arguments, {.size = size});
   return result;
 }
 
@@ -137,11 +142,25 @@ void match(const Words& a, const Words& b, const Terms& terms, const Array& near
   int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kGoldenRatio * static_cast<double>(displacements)));
   while (std::gcd(step, displacements) != 1) ++step;
   const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
-  const TileMatching job{
-      a.words.data(), b.words.data(), terms.squares.data(), terms.addends.data(),    terms.removed.data(),
-      nearest.data(), narrow(height), narrow(width),        narrow(second.shape(0)), narrow(second.shape(1)),
-      narrow(a.line), narrow(b.line), narrow(a.plane()),    narrow(b.plane()),       narrow(terms.columns),
-      narrow(band),   narrow(step)};
+  const TileMatching job{a.words.data(),
+                         b.words.data(),
+                         terms.squares.data(),
+                         terms.addends.data(),
+                         terms.removed.data(),
+                         nearest.data(),
+                         narrow(height),
+                         narrow(width),
+                         narrow(second.shape(0)),
+                         narrow(second.shape(1)),
+                         narrow(a.line),
+                         narrow(b.line),
+                         narrow(a.plane()),
+                         narrow(b.plane()),
+                         narrow(a.size()),
+                         narrow(b.size()),
+                         narrow(terms.columns),
+                         narrow(band),
+                         narrow(step)};
   const int64_t tiles = (width + kTileRows - 1) / kTileRows * ((height + band - 1) / band);
   constexpr int64_t kMostBlocks = 65535;
   const int64_t groups = std::min(kMostBlocks, (displacements * b_tiles + kWarps - 1) / kWarps);

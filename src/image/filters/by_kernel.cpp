@@ -90,14 +90,12 @@ struct Pass {
     const auto pointer = [](const std::string& type, const char* name) {
       return "const " + type + "* const " + name + " = (const " + type + "*)job." + name + ";\n";
     };
-    std::string text =
-        std::string("using namespace iruka; using namespace iruka::image; using Index = ") +
-        (is_small() ? "int" : "long long") +
-        ";\nconst ThreadOfPicture<FilterJob> thread = thread_of_picture((const FilterJob*)&jobs[0], "
-        "count, i);\nconst FilterJob& job = *thread.job;\nconst Index number = Index(thread.number);\n" +
-        pointer(info(source.dtype()).c_type, "source") + pointer(number, "outside") + pointer(number, "weights") +
-        "const WindowShape<Index> shape{job.height, job.width, job.channels, job.anchor_y, job.anchor_x, "
-        "job.taps};\n";
+    std::string text = std::string("using namespace iruka; using namespace iruka::image; using Index = ") +
+                       (is_small() ? "int" : "long long") +
+                       ";\nconst ThreadOfPicture<FilterJob> thread = thread_of_picture((const FilterJob*)&jobs[0], "
+                       "count, i);\nconst FilterJob& job = *thread.job;\nconst Index number = Index(thread.number);\n" +
+                       pointer(info(source.dtype()).c_type, "source") + pointer(number, "outside") +
+                       pointer(number, "weights") + "const WindowShape<Index> shape = shape_of<Index>(job);\n";
     const std::string inputs = "(source, outside, shape, job.tap_y, job.tap_x, weights, ";
     const std::string border = border_name(run->stage.border);
     if (!has_pixels())
@@ -129,6 +127,12 @@ struct Pass {
     made.anchor_y = window.anchor_y;
     made.anchor_x = window.anchor_x;
     made.taps = static_cast<int>(taps.tap_y.size());
+    const auto [first_y, last_y] = std::ranges::minmax(taps.tap_y);
+    const auto [first_x, last_x] = std::ranges::minmax(taps.tap_x);
+    made.first_y = first_y;
+    made.last_y = last_y;
+    made.first_x = first_x;
+    made.last_x = last_x;
     made.scale = window.scale;
     return made;
   }

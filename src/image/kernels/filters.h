@@ -15,7 +15,23 @@ enum WindowKind : int { kSum, kLeast, kGreatest, kMedian };
 template <class Index> struct WindowShape {
   Index height, width;
   int channels, anchor_y, anchor_x, taps;
+  int first_y, last_y, first_x, last_x;  ///< of the taps
+
+  /// From pixel to pixel, in elements.
+  template <bool kHasPlanes> IRUKA_INLINE Index row() const { return kHasPlanes ? width : width * Index(channels); }
+  template <bool kHasPlanes> IRUKA_INLINE Index column() const { return kHasPlanes ? 1 : Index(channels); }
+  template <bool kHasPlanes> IRUKA_INLINE Index element(Index y, Index x, int channel) const {
+    return kHasPlanes ? (channel * height + y) * width + x : (y * width + x) * channels + channel;
+  }
+  /// Whether all taps of a window whose corner is there are pixels.
+  IRUKA_INLINE bool holds(Index y, Index x) const {
+    return y + first_y >= 0 && y + last_y < height && x + first_x >= 0 && x + last_x < width;
+  }
 };
+template <class Index> IRUKA_INLINE WindowShape<Index> shape_of(const FilterJob& job) {
+  return {job.height, job.width,   job.channels, job.anchor_y, job.anchor_x,
+          job.taps,   job.first_y, job.last_y,   job.first_x,  job.last_x};
+}
 template <class Index> struct WindowPlace {
   Index y, x;
   int channel;
@@ -37,8 +53,7 @@ IRUKA_INLINE Number seen(const Source& source, const Outside& outside, const Win
                          Index x, int channel) {
   const Index row = place_within(kBorder, y, shape.height), column = place_within(kBorder, x, shape.width);
   if (row < 0 || column < 0) return Number(outside[channel]);
-  if (kHasPlanes) return Number(source[(channel * shape.height + row) * shape.width + column]);
-  return Number(source[(row * shape.width + column) * shape.channels + channel]);
+  return Number(source[shape.template element<kHasPlanes>(row, column, channel)]);
 }
 
 /// The value of a number in the order of values: of kBits bits, or the bits of a float.
@@ -64,62 +79,71 @@ IRUKA_INLINE float power_up_to_one(float t) {
   return __builtin_bit_cast(float, __builtin_bit_cast(int, p) + int(unsigned(int(whole)) << 23));
 }
 
-/// What a window computes of the pixels at its taps, for one element. Number is int for exact sums, else float.
+/// What a window computes of the values at its taps, which `at(tap)` gives.
+template <int kKind, class Number, int kBits, class Weights, class At>
+IRUKA_INLINE Number over_taps(int taps, const Weights& weights, At at) {
+  if constexpr (kKind == kSum) {
+    Number sum = 0;
+    for (int k = 0; k < taps; ++k) {
+      if constexpr (Number(0.5f) == 0)
+        sum += at(k) * Number(weights[k]);
+      else
+        sum = fmaf(at(k), float(weights[k]), sum);
+    }
+    return sum;
+  } else if constexpr (kKind == kLeast || kKind == kGreatest) {
+    Number value = at(0);
+    for (int k = 1; k < taps; ++k) {
+      const Number next = at(k);
+      if (kKind == kLeast ? next < value : value < next) value = next;
+    }
+    return value;
+  } else {
+    unsigned found = 0;
+    for (int bit = kBits - 1; bit >= 0; --bit) {
+      const unsigned trial = found | 1u << bit;
+      const float limit = value_of_key<kBits>(trial);
+      int count = 0;
+      for (int k = 0; k < taps; ++k) count += at(k) < limit ? 1 : 0;
+      if (count <= taps / 2) found = trial;
+    }
+    return Number(value_of_key<kBits>(found));
+  }
+}
+
+/// The same for one element. Number is int for exact sums, else float.
 template <int kKind, class Number, int kBits, int kBorder, bool kHasPlanes, class Index, class Source, class Outside,
           class Places, class Weights>
 IRUKA_INLINE Number windowed(const Source& source, const Outside& outside, const WindowShape<Index>& shape,
                              const Places& tap_y, const Places& tap_x, const Weights& weights,
                              const WindowPlace<Index>& to) {
   const Index y = to.y - shape.anchor_y, x = to.x - shape.anchor_x;
-  const auto at = [&](int tap, int channel) {
-    return seen<Number, kBorder, kHasPlanes>(source, outside, shape, Index(y + tap_y[tap]), Index(x + tap_x[tap]),
-                                             channel);
-  };
-  if constexpr (kKind == kSum) {
-    Number sum = 0;
-    for (int k = 0; k < shape.taps; ++k) {
-      if constexpr (Number(0.5f) == 0)
-        sum += at(k, to.channel) * Number(weights[k]);
-      else
-        sum = fmaf(at(k, to.channel), float(weights[k]), sum);
-    }
-    return sum;
-  } else if constexpr (kKind == kLeast || kKind == kGreatest) {
-    Number value = at(0, to.channel);
-    for (int k = 1; k < shape.taps; ++k) {
-      const Number next = at(k, to.channel);
-      if (kKind == kLeast ? next < value : value < next) value = next;
-    }
-    return value;
-  } else if constexpr (kKind == kMedian) {
-    unsigned found = 0;
-    for (int bit = kBits - 1; bit >= 0; --bit) {
-      const unsigned trial = found | 1u << bit;
-      const float limit = value_of_key<kBits>(trial);
-      int count = 0;
-      for (int k = 0; k < shape.taps; ++k) count += at(k, to.channel) < limit ? 1 : 0;
-      if (count <= shape.taps / 2) found = trial;
-    }
-    return Number(value_of_key<kBits>(found));
+  if (shape.holds(y, x)) {
+    const Index corner = shape.template element<kHasPlanes>(y, x, to.channel);
+    const Index row = shape.template row<kHasPlanes>(), column = shape.template column<kHasPlanes>();
+    return over_taps<kKind, Number, kBits>(
+        shape.taps, weights, [&](int k) { return Number(source[corner + tap_y[k] * row + tap_x[k] * column]); });
   }
+  return over_taps<kKind, Number, kBits>(shape.taps, weights, [&](int k) {
+    return seen<Number, kBorder, kHasPlanes>(source, outside, shape, Index(y + tap_y[k]), Index(x + tap_x[k]),
+                                             to.channel);
+  });
 }
 
 /// The means of all channels of a pixel by weights that fall with distance and with the difference of all channels.
-template <int kChannels, int kBorder, bool kHasPlanes, class Index, class Source, class Outside, class Places,
-          class Weights>
-IRUKA_INLINE void bilateral(const Source& source, const Outside& outside, const WindowShape<Index>& shape,
-                            const Places& tap_y, const Places& tap_x, const Weights& weights, float scale, Index y,
-                            Index x, float (&means)[kChannels]) {
+/// `at(tap, channel)` gives values, and `center(channel)` those of the pixel.
+template <int kChannels, class Weights, class At, class Center>
+IRUKA_INLINE void bilateral_means(int taps, const Weights& weights, float scale, At at, Center center_of,
+                                  float (&means)[kChannels]) {
   float center[kChannels], value[kChannels], total = 0;
   for (int c = 0; c < kChannels; ++c) {
-    center[c] = seen<float, kBorder, kHasPlanes>(source, outside, shape, y, x, c);
+    center[c] = center_of(c);
     means[c] = 0;
   }
-  for (int k = 0; k < shape.taps; ++k) {
-    const Index row = y - shape.anchor_y + tap_y[k], column = x - shape.anchor_x + tap_x[k];
+  for (int k = 0; k < taps; ++k) {
     float difference = 0;
     for (int c = 0; c < kChannels; ++c) {
-      value[c] = seen<float, kBorder, kHasPlanes>(source, outside, shape, row, column, c);
+      value[c] = at(k, c);
       difference += fabsf(value[c] - center[c]);
     }
     const float weight = power_up_to_one(fmaf(difference * difference, scale, weights[k]));
@@ -127,6 +151,24 @@ IRUKA_INLINE void bilateral(const Source& source, const Outside& outside, const 
     total += weight;
   }
   for (int c = 0; c < kChannels; ++c) means[c] /= total;
+}
+template <int kChannels, int kBorder, bool kHasPlanes, class Index, class Source, class Outside, class Places,
+          class Weights>
+IRUKA_INLINE void bilateral(const Source& source, const Outside& outside, const WindowShape<Index>& shape,
+                            const Places& tap_y, const Places& tap_x, const Weights& weights, float scale, Index to_y,
+                            Index to_x, float (&means)[kChannels]) {
+  const Index y = to_y - shape.anchor_y, x = to_x - shape.anchor_x;
+  const auto center = [&](int c) { return float(source[shape.template element<kHasPlanes>(to_y, to_x, c)]); };
+  if (shape.holds(y, x)) {
+    const auto at = [&](int k, int c) {
+      return float(source[shape.template element<kHasPlanes>(y + tap_y[k], x + tap_x[k], c)]);
+    };
+    return bilateral_means<kChannels>(shape.taps, weights, scale, at, center, means);
+  }
+  const auto at = [&](int k, int c) {
+    return seen<float, kBorder, kHasPlanes>(source, outside, shape, Index(y + tap_y[k]), Index(x + tap_x[k]), c);
+  };
+  bilateral_means<kChannels>(shape.taps, weights, scale, at, center, means);
 }
 
 /// The nearest integer from `least` to `most`, ties to even; 0 for NaN, or `least` if that is larger.

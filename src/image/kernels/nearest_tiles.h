@@ -16,6 +16,8 @@ template <int kPatchSize, int kChannels> struct TileKind {
   static constexpr int kHalves = kWords > 4 ? 2 : 1;               // an instruction multiplies by 4 words or by 8
   static constexpr int kChunks = (kWords + 7) / 8;                 // instructions for a plane
   static constexpr int kWholeWords = kPatch / kPixels;
+  /// Whether behind a picture's words lies a copy that begins with its second word.
+  static constexpr bool kHasCopy = kHalves == 2 && kPixels == 1;
 
   /// The bits of word `number` of a row that belong to the patch.
   static constexpr unsigned mask(int number) {
@@ -39,6 +41,7 @@ struct TileMatching {
   unsigned long long* nearest;  ///< the score of each pixel of a, then its label so that the first is the largest
   int height, width, b_height, b_width;
   int a_line, b_line, a_plane, b_plane;
+  int a_copy, b_copy;  ///< words from a picture to its copy
   int columns;  ///< of squares, addends and removed
   int band;     ///< rows of a that a warp walks
   int step;     ///< from displacement to displacement, so that neighbouring ones are far apart in time

@@ -40,6 +40,7 @@ struct FilterJob {
   const int *tap_y, *tap_x;       ///< from the corner of the window
   int height, width, channels;
   int anchor_y, anchor_x, taps;
+  int first_y, last_y, first_x, last_x;  ///< of the taps
   float scale;
 };
 

@@ -70,12 +70,26 @@ template <class Kind> struct LaneWords {
   static constexpr int kStep = Kind::kHalves * Kind::kPixels;  ///< from lane to lane
   static constexpr int kVector = kStep < 4 ? kStep : 4;
   static constexpr int kNeeded = 8 + (Kind::kHalves - 1) * Kind::kPixels;
-  int words[(kNeeded + kVector - 1) / kVector * kVector];
+  /// Instructions take pairs of registers. Where the pairs of neighbouring lines overlap, every second one comes from
+  /// the copy of the picture, without moves between registers.
+  static constexpr int kCount = Kind::kHasCopy ? 8 : (kNeeded + kVector - 1) / kVector * kVector;
+  int words[kCount], behind[Kind::kHasCopy ? 8 : 1];
 
   static IRUKA_INLINE int offset() { return int(threadIdx.x % 32 / 4 * 8 + threadIdx.x % 4 * kStep); }
-  /// From the lane's first word on.
-  IRUKA_INLINE void load(const int* from) { load_words<kVector>(from, words); }
-  IRUKA_INLINE int at(int i, int half) const { return words[i + half * Kind::kPixels]; }
+  /// From the lane's first word on; the copy is `copy` words behind.
+  IRUKA_INLINE void load(const int* from, int copy) {
+    load_words<kVector>(from, words);
+    if constexpr (Kind::kHasCopy) load_words<kVector>(from + copy, behind);
+  }
+  IRUKA_INLINE int at(int i, int half) const {
+    if (Kind::kHasCopy && i % 2 == 1) return behind[i - 1 + half];
+    return words[i + half * Kind::kPixels];
+  }
+  /// Register k of a factor of 16 lines, of which the lane has lines 2 i and 2 i + 1: both of each half.
+  IRUKA_INLINE int of_lines(int i, int k) const {
+    if (Kind::kHasCopy && k >= 2) return behind[2 * i + k % 2];
+    return words[2 * i + k % 2 + k / 2 * Kind::kPixels];
+  }
 };
 
 /// The sums of a warp. A lane has pixels 8 (lane / 4) + i of a tile's rows, and 16 (lane % 4) + m of its columns.
@@ -90,8 +104,8 @@ template <class Kind> struct TileSums {
     for (int chunk = 0; chunk < Kind::kPlanes * Kind::kChunks; chunk++) {
       const int word = chunk % Kind::kChunks * 8;
       LaneWords<Kind> from_a, from_b;
-      from_a.load(a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels);
-      from_b.load(b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels);
+      from_a.load(a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels, job.a_copy);
+      from_b.load(b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels, job.b_copy);
       int of_b[kColumns][Kind::kHalves];
       IRUKA_TILE_UNROLL
       for (int half = 0; half < Kind::kHalves; half++) {
@@ -106,7 +120,7 @@ template <class Kind> struct TileSums {
         int of_a[2 * Kind::kHalves];
         IRUKA_TILE_UNROLL
         for (int k = 0; k < 2 * Kind::kHalves; k++) {
-          of_a[k] = from_a.at(2 * i + k % 2, k / 2);
+          of_a[k] = from_a.of_lines(i, k);
           if (kIsRemoved) of_a[k] = ~of_a[k];  // -x - 1 of each byte
         }
         IRUKA_TILE_UNROLL
