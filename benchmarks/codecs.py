@@ -11,18 +11,16 @@ import functools
 import importlib.resources
 import io
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import cv2
 import numpy as np
 from PIL import Image
 
 from iruka import image
-from measure import interleaved_times, markdown, processor
+from measure import print_ratios
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "python"))
 from image_files import pillow, tiff
@@ -117,15 +115,7 @@ def main():
     else:
         files = [pillow(picture, "jpeg", quality=90)]
     cases = {f"{len(files)} JPEG": jpeg_cases(files), **decode_cases(picture), **encode_cases(picture)}
-    rows = []
-    for name, candidates in cases.items():
-        times = interleaved_times(candidates, options.rounds, warmup=1, clock=time.process_time)
-        medians = {who: statistics.median(each) for who, each in times.items()}
-        for who, seconds in medians.items():
-            ratio = "" if who == "iruka" else f"{seconds / medians['iruka']:.2f}"
-            rows.append([name, who, f"{seconds * 1e3:.2f}", ratio])
-    print(processor())
-    print(markdown(rows, ["picture", "by", "ms", "time over Iruka's"]))
+    print_ratios(cases, options.rounds)
 
 
 if __name__ == "__main__":

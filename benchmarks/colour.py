@@ -7,8 +7,6 @@ Iruka's. Pictures have 1080 x 1920 pixels.
 
 import argparse
 import functools
-import statistics
-import time
 
 import cv2
 import numpy as np
@@ -16,7 +14,7 @@ from skimage.metrics import structural_similarity
 
 import iruka
 from iruka import image
-from measure import interleaved_times, markdown, processor
+from measure import print_ratios
 
 CONVERSIONS = {
     ("rgb", "gray"): cv2.COLOR_RGB2GRAY,
@@ -35,14 +33,18 @@ def pictures(rng, dtype):
     noise = rng.integers(0, 256, (135, 240, 3)).astype(np.uint8)
     smooth = cv2.resize(noise, (1920, 1080), interpolation=cv2.INTER_CUBIC)
     smooth = np.clip(smooth.astype(int) + rng.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
+    if dtype == np.uint16:
+        return smooth * np.uint16(257)
     return smooth if dtype == np.uint8 else (smooth / np.float32(255)).astype(np.float32)
 
 
 def conversion_cases(rng):
     cases = {}
-    for dtype in (np.uint8, np.float32):
+    for dtype in (np.uint8, np.uint16, np.float32):
         colors = pictures(rng, dtype)
         for (source, target), code in CONVERSIONS.items():
+            if dtype == np.uint16 and {"hsv", "lab"} & {source, target}:
+                continue  # OpenCV has none
             picture = colors[..., 0].copy() if source == "gray" else colors
             if source in ("hsv", "lab"):
                 picture = cv2.cvtColor(colors, cv2.COLOR_RGB2HSV if source == "hsv" else cv2.COLOR_RGB2LAB)
@@ -139,18 +141,7 @@ def main():
     iruka.set_num_threads(1)
     rng = np.random.default_rng(0)
     cases = {**conversion_cases(rng), **table_cases(rng), **chain_cases(rng), **similarity_cases(rng)}
-    rows = []
-    for name, candidates in cases.items():
-        if options.only not in name:
-            continue
-        times = interleaved_times(candidates, options.rounds, warmup=1, clock=time.process_time)
-        medians = {who: statistics.median(each) for who, each in times.items()}
-        for who, seconds in medians.items():
-            rows.append(
-                [name, who, f"{seconds * 1e3:.3f}", "" if who == "iruka" else f"{seconds / medians['iruka']:.2f}"]
-            )
-    print(processor())
-    print(markdown(rows, ["case", "by", "ms", "time over Iruka's"]))
+    print_ratios(cases, options.rounds, options.only)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ import argparse
 import functools
 import io
 import pathlib
-import statistics
-import time
 
 import cv2
 import numpy as np
@@ -20,7 +18,7 @@ from PIL import Image
 
 import iruka
 from iruka import image
-from measure import interleaved_times, markdown, processor
+from measure import print_ratios
 
 OPENCV = {"nearest": cv2.INTER_NEAREST, "linear": cv2.INTER_LINEAR, "area": cv2.INTER_AREA, "cubic": cv2.INTER_CUBIC}
 PILLOW = {"area": 4, "linear": 2, "cubic": 3, "lanczos3": 1}
@@ -120,18 +118,7 @@ def main():
         Image.fromarray(noise).save(buffer, "jpeg", quality=90)
         data = buffer.getvalue()
     cases = {**resize_cases(rng), **warp_cases(rng), "JPEG to 240x240 float32 planes": preprocessing_cases(data)}
-    rows = []
-    for name, candidates in cases.items():
-        if options.only not in name:
-            continue
-        times = interleaved_times(candidates, options.rounds, warmup=1, clock=time.process_time)
-        medians = {who: statistics.median(each) for who, each in times.items()}
-        for who, seconds in medians.items():
-            rows.append(
-                [name, who, f"{seconds * 1e3:.3f}", "" if who == "iruka" else f"{seconds / medians['iruka']:.2f}"]
-            )
-    print(processor())
-    print(markdown(rows, ["case", "by", "ms", "time over Iruka's"]))
+    print_ratios(cases, options.rounds, options.only)
 
 
 if __name__ == "__main__":

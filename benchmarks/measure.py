@@ -93,6 +93,24 @@ def markdown(rows, header):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def print_ratios(cases, rounds, only="", clock=time.process_time):
+    """Prints the processor and a table of the dicts of callables in the dict `cases` whose name contains `only`.
+
+    Each has the median of the times of alternating calls, and a ratio to that of "iruka".
+    """
+    rows = []
+    for name, candidates in cases.items():
+        if only not in name:
+            continue
+        times = interleaved_times(candidates, rounds, warmup=1, clock=clock)
+        medians = {who: statistics.median(each) for who, each in times.items()}
+        for who, seconds in medians.items():
+            ratio = "" if who == "iruka" else f"{seconds / medians['iruka']:.2f}"
+            rows.append([name, who, f"{seconds * 1e3:.3f}", ratio])
+    print(processor())
+    print(markdown(rows, ["case", "by", "ms", "time over Iruka's"]))
+
+
 def processor():
     """The processor's name from the operating system."""
     try:

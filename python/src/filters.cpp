@@ -118,31 +118,12 @@ PictureFilter to_filter(const nb::tuple& fields) {
 
 nb::object filtered(const PictureFilter& filter, nb::handle picture, nb::handle layout_name, nb::handle out) {
   const image::Layout layout = to_layout(layout_name);
-  if (is_list(picture)) {
-    std::vector<Array> pictures;
-    for (nb::handle each : picture) pictures.push_back(array_like(each));
-    const std::vector<Array> outs = outputs_of(out, pictures.size());
-    return results_of(without_gil([&] { return image::filtered(pictures, filter, layout, outs); }), out);
-  }
-  const Array source = array_like(picture);
-  if (source.ndim() != 4) {
-    const std::optional<Array> target = output_of(out);
-    const Array given = target.value_or(Array());
-    std::vector<Array> made = without_gil([&] { return image::filtered({&source, 1}, filter, layout, {&given, 1}); });
-    return target ? nb::borrow(out) : to_python(std::move(made.front()));
-  }
-  const std::vector<Array> pictures = pictures_of(source);
-  if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(source.shape()) + " has no pictures");
-  std::vector<Array> outs = outputs_of(out, pictures.size());
-  Array made;
-  std::vector<Array> results = without_gil([&] {
-    if (outs.empty()) {
-      made = Array::empty(source.shape(), image::filtered_dtype(filter, source.dtype()), source.device());
-      outs = pictures_of(made);
-    }
-    return image::filtered(pictures, filter, layout, outs);
-  });
-  return out.is_none() ? to_python(std::move(made)) : results_of(std::move(results), out);
+  return apply_to_pictures(
+      picture, out,
+      [&](const Array& one) { return std::pair(one.shape(), image::filtered_dtype(filter, one.dtype())); },
+      [&](const std::vector<Array>& pictures, const std::vector<Array>& outs) {
+        return image::filtered(pictures, filter, layout, outs);
+      });
 }
 
 }  // namespace

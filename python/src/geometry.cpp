@@ -130,42 +130,12 @@ image::Stage to_stage(const nb::tuple& fields) {
   return warp_stage(fields);
 }
 
-nb::object apply_to_list(const std::vector<image::Chain>& chains, nb::handle list, nb::handle out) {
-  std::vector<Array> pictures;
-  for (nb::handle each : list) pictures.push_back(array_like(each));
-  const std::vector<Array> outs = outputs_of(out, pictures.size());
-  return results_of(without_gil([&] { return image::apply_chains(chains, pictures, outs); }), out);
-}
-
-/// A batch in one array, whose results are in one array.
-nb::object apply_to_batch(const std::vector<image::Chain>& chains, const Array& batch, nb::handle out) {
-  const std::vector<Array> pictures = pictures_of(batch);
-  if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(batch.shape()) + " has no pictures");
-  std::vector<Array> outs = outputs_of(out, pictures.size());
-  Array made;
-  std::vector<Array> results = without_gil([&] {
-    if (outs.empty()) {
-      const auto [shape, dtype] = chains.front().result(pictures.front().shape(), pictures.front().dtype());
-      Dims all{batch.shape(0)};
-      for (const int64_t extent : shape) all.push_back(extent);
-      made = Array::empty(all, dtype, batch.device());
-      outs = pictures_of(made);
-    }
-    return image::apply_chains(chains, pictures, outs);
-  });
-  return out.is_none() ? to_python(std::move(made)) : results_of(std::move(results), out);
-}
-
-nb::object apply_chain(const image::Chain& chain, nb::handle picture, nb::handle out) {
-  if (is_list(picture)) return apply_to_list({chain}, picture, out);
-  const Array source = array_like(picture);
-  if (source.ndim() == 4) return apply_to_batch({chain}, source, out);
-  const std::optional<Array> target = output_of(out);
-  if (target) {
-    without_gil([&] { return chain.into(*target, source), 0; });
-    return nb::borrow(out);
-  }
-  return to_python(without_gil([&] { return chain(source); }));
+nb::object apply_chains(const std::vector<image::Chain>& chains, nb::handle pictures, nb::handle out) {
+  return apply_to_pictures(
+      pictures, out, [&](const Array& one) { return chains.front().result(one.shape(), one.dtype()); },
+      [&](const std::vector<Array>& sources, const std::vector<Array>& outs) {
+        return image::apply_chains(chains, sources, outs);
+      });
 }
 
 /// options: (filter, mode, value)
@@ -188,7 +158,12 @@ std::vector<image::Chain> chains_of(const nb::list& list) {
 void bind_geometry(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_geometry", "Chains of picture operations.");
   nb::class_<image::Chain>(module, "Chain")
-      .def("__call__", &apply_chain, nb::arg("picture"), nb::arg("out").none())
+      .def(
+          "__call__",
+          [](const image::Chain& chain, nb::handle picture, nb::handle out) {
+            return apply_chains({chain}, picture, out);
+          },
+          nb::arg("picture"), nb::arg("out").none())
       .def("result",
            [](const image::Chain& chain, nb::handle shape, nb::handle dtype) {
              const auto [made, type] = chain.result(to_dims(shape, "shape"), to_dtype(dtype));
@@ -205,7 +180,7 @@ void bind_geometry(nb::module_& parent) {
   module.def(
       "apply",
       [](const nb::list& chains, const nb::list& pictures, nb::handle out) {
-        return apply_to_list(chains_of(chains), pictures, out);
+        return apply_chains(chains_of(chains), pictures, out);
       },
       nb::arg("chains"), nb::arg("pictures"), nb::arg("out").none());
   module.def("remap", &remap);

@@ -98,4 +98,35 @@ inline nb::object results_of(std::vector<Array>&& results, nb::handle out) {
   return made;
 }
 
+/// A picture, those of a list, or a batch of four axes whose results are in one array. `out` is None, or has a place
+/// for each result. apply(pictures, outs) gives the results, in the arrays of `outs` where there are some;
+/// result_of(picture) the shape and dtype of one.
+template <class ResultOf, class Apply>
+nb::object apply_to_pictures(nb::handle picture, nb::handle out, ResultOf result_of, Apply apply) {
+  const auto run = [&](const std::vector<Array>& pictures, const std::vector<Array>& outs) {
+    return without_gil([&] { return apply(pictures, outs); });
+  };
+  if (is_list(picture)) {
+    std::vector<Array> pictures;
+    for (nb::handle each : picture) pictures.push_back(array_like(each));
+    return results_of(run(pictures, outputs_of(out, pictures.size())), out);
+  }
+  const Array source = array_like(picture);
+  if (source.ndim() != 4) {
+    std::vector<Array> made = run({source}, {output_of(out).value_or(Array())});
+    return out.is_none() ? to_python(std::move(made.front())) : nb::borrow(out);
+  }
+  const std::vector<Array> pictures = pictures_of(source);
+  if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(source.shape()) + " has no pictures");
+  if (!out.is_none()) return results_of(run(pictures, outputs_of(out, pictures.size())), out);
+  return to_python(without_gil([&] {
+    const std::pair<Dims, Dtype> result = result_of(pictures.front());
+    Dims all{source.shape(0)};
+    for (const int64_t extent : result.first) all.push_back(extent);
+    const Array made = Array::empty(all, result.second, source.device());
+    apply(pictures, pictures_of(made));
+    return made;
+  }));
+}
+
 }  // namespace iruka::python

@@ -9,46 +9,23 @@ namespace iruka::python {
 
 namespace {
 
-/// Calls `function(result, picture)` for a picture, for those of a list, or for a batch of four axes. Results have the
-/// pictures' shape and dtype.
+/// Calls `function(result, picture)` for each picture. Results have the pictures' shape and dtype.
 template <class Function>
 nb::object for_each_picture(nb::handle picture, nb::handle out, Function function) {
-  std::vector<Array> pictures, outs;
-  Array batch;
-  const bool is_single = !is_list(picture) && array_like(picture).ndim() != 4;
-  if (is_list(picture)) {
-    for (nb::handle each : picture) pictures.push_back(array_like(each));
-  } else if (is_single) {
-    pictures.push_back(array_like(picture));
-  } else {
-    batch = array_like(picture);
-    pictures = pictures_of(batch);
-    if (pictures.empty()) throw ShapeError("a batch of shape " + to_string(batch.shape()) + " has no pictures");
-  }
-  if (is_single)
-    outs.push_back(output_of(out).value_or(Array()));
-  else
-    outs = outputs_of(out, pictures.size());
-  if (!outs.empty() && outs.size() != pictures.size())
-    throw ValueError(std::to_string(outs.size()) + " arrays to fill for " + std::to_string(pictures.size()) +
-                     " pictures");
-  Array made;
-  without_gil([&] {
-    if (batch.valid() && outs.empty()) {
-      made = Array::empty(batch.shape(), batch.dtype(), batch.device());
-      outs = pictures_of(made);
-    }
-    outs.resize(pictures.size());
-    const std::vector<Array> sources = image::apart_from(outs, pictures);
-    for (size_t k = 0; k < sources.size(); ++k) {
-      if (!outs[k].valid()) outs[k] = Array::empty(sources[k].shape(), sources[k].dtype(), sources[k].device());
-      function(outs[k], sources[k]);
-    }
-    return 0;
-  });
-  if (made.valid()) return to_python(std::move(made));
-  if (is_single) return out.is_none() ? to_python(std::move(outs.front())) : nb::borrow(out);
-  return results_of(std::move(outs), out);
+  return apply_to_pictures(
+      picture, out, [](const Array& one) { return std::pair(one.shape(), one.dtype()); },
+      [&](const std::vector<Array>& pictures, std::vector<Array> outs) {
+        if (!outs.empty() && outs.size() != pictures.size())
+          throw ValueError(std::to_string(outs.size()) + " arrays to fill for " + std::to_string(pictures.size()) +
+                           " pictures");
+        outs.resize(pictures.size());
+        const std::vector<Array> sources = image::apart_from(outs, pictures);
+        for (size_t k = 0; k < sources.size(); ++k) {
+          if (!outs[k].valid()) outs[k] = Array::empty(sources[k].shape(), sources[k].dtype(), sources[k].device());
+          function(outs[k], sources[k]);
+        }
+        return outs;
+      });
 }
 
 nb::object equalize(nb::handle picture, nb::handle layout, nb::handle out) {

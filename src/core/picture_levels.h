@@ -1,5 +1,5 @@
-// The service that counts the levels of pictures, and maps them by tables, by compiled loops. A GPU has none, it does
-// both by kernels (image/kernels/equalize.h).
+// The service that counts and compares the levels of pictures, and maps them by tables, by compiled loops. A GPU has
+// none, it does these by kernels (image/kernels/equalize.h).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,15 @@ struct LevelMap {
   int64_t tile_height = 1, tile_width = 1, tile_rows = 1, tile_columns = 1;
 };
 
+/// Rows of the values of two pictures, uint8 or uint16, which are fewer than 2^32.
+struct LevelPair {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  int64_t rows = 0, values = 0;
+  int64_t a_row = 0, b_row = 0;  ///< bytes from row to row
+  bool is_wide = false;
+};
+
 class PictureLevels {
  public:
   static constinit const Implementations<PictureLevels> implementations;
@@ -38,6 +47,8 @@ class PictureLevels {
   /// All rectangles on all threads. Their counts do not overlap.
   virtual void count(std::span<const LevelCount> rectangles) = 0;
   virtual void map(const LevelMap& channel) = 0;
+  /// The sum of the squares of all differences, which is exact.
+  virtual uint64_t squared_difference(const LevelPair& pair) = 0;
 };
 
 }  // namespace iruka

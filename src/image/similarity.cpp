@@ -5,7 +5,9 @@
 #include <string>
 
 #include "core/device.h"
+#include "core/picture_levels.h"
 #include "image/geometry/plan.h"
+#include "image/geometry/run.h"
 #include "image/picture_moments.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -110,14 +112,38 @@ ChannelMoments channel_moments(const Array& picture, Layout layout) {
           variance(picture, {.axes = axes, .root = true, .dtype = Dtype::float64})};
 }
 
-double psnr(const Array& a, const Array& b, std::optional<double> range) {
-  const double most = range_of("psnr", a, b, range);
+namespace {
+
+/// The sum of the squares of the differences of all values.
+double squared_difference(const Array& a, const Array& b) {
+  PictureLevels* const levels =
+      prefers_kernels() || !is_integer(a.dtype()) ? nullptr : a.device().find_service<PictureLevels>();
+  if (levels && a.size() <= UINT32_MAX) {
+    const auto has_dense_rows = [](const Array& x) { return x.ndim() > 1 && x.at(0).is_c_contiguous(); };
+    const bool has_rows = has_dense_rows(a) && has_dense_rows(b);
+    const Array x = has_rows ? a : a.contiguous(), y = has_rows ? b : b.contiguous();
+    const int64_t rows = has_rows ? a.shape(0) : 1;
+    return static_cast<double>(levels->squared_difference({.a = x.data(),
+                                                           .b = y.data(),
+                                                           .rows = rows,
+                                                           .values = x.size() / rows,
+                                                           .a_row = has_rows ? x.strides()[0] : 0,
+                                                           .b_row = has_rows ? y.strides()[0] : 0,
+                                                           .is_wide = a.dtype() == Dtype::uint16}));
+  }
   static constinit ops::PermanentCache<Dtype, ReductionKernel> kernels;
   const ReductionKernel& kernel = kernels.get(a.dtype(), [] {
     return ReductionKernel("T x, T y", "float64 sum", "(double(x) - double(y)) * (double(x) - double(y))", "a + b",
                            "sum = a", "0", "picture_squares");
   });
-  const double error = kernel(a, b).item().as_double() / static_cast<double>(a.size());
+  return kernel(a, b).item().as_double();
+}
+
+}  // namespace
+
+double psnr(const Array& a, const Array& b, std::optional<double> range) {
+  const double most = range_of("psnr", a, b, range);
+  const double error = squared_difference(a, b) / static_cast<double>(a.size());
   return error == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(most * most / error);
 }
 

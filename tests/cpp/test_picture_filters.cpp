@@ -6,28 +6,12 @@
 #include "iruka/device.h"
 #include "iruka/picture_filters.h"
 #include "iruka/picture_regions.h"
+#include "picture_samples.h"
 
 namespace iruka::test {
 namespace {
 
 using namespace iruka::image;
-
-/// Numbers that repeat late.
-Array picture(const Dims& shape, Dtype dtype) {
-  Array values = Array::empty(shape, Dtype::float32, cpu());
-  auto* const numbers = static_cast<float*>(values.data());
-  uint32_t state = 12345;
-  for (int64_t k = 0; k < values.size(); ++k) {
-    state = state * 1664525 + 1013904223;
-    numbers[k] = static_cast<float>(state >> 24);
-  }
-  return values.astype(dtype);
-}
-
-std::string bytes_of(const Array& x) {
-  const Array host = &x.device() == &cpu() ? x.contiguous() : copy_to(cpu(), x);
-  return {static_cast<const char*>(host.data()), static_cast<size_t>(host.nbytes())};
-}
 
 TEST(PictureFilters, ACorrelationSumsItsWindow) {
   const Array source = picture({6, 7}, Dtype::uint8);

@@ -172,6 +172,18 @@ def test_medians_are_numpys(rng, dtype):
                 np.testing.assert_array_equal(got, want, err_msg=f"{shape} {size} {mode}")
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_small_medians_of_rows_of_any_length(rng, dtype):
+    for channels in (1, 2, 3, 4, 5):
+        large = random_picture(rng, (3, 140, channels), dtype)
+        for width in [*range(1, 36), 63, 64, 65, 128, 140]:
+            picture = large[:, 140 - width :]
+            for mode in ("edge", "wrap", "constant"):
+                want = np.median(windows(picture, 3, 3, None, mode, 1), (-2, -1))
+                got = iruka.asnumpy(image.median_filter(picture, 3, mode=mode, value=1))
+                np.testing.assert_array_equal(got, want, err_msg=f"{channels} {width} {mode}")
+
+
 @pytest.mark.parametrize("size", [3, 5, 7, 13, 33])
 def test_medians_of_bytes_are_opencvs(rng, size):
     for shape in ((50, 70), (50, 70, 3), (10, 8, 4)):

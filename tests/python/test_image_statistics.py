@@ -149,6 +149,24 @@ def test_psnr_is_scikit_images(rng, dtype):
         assert image.psnr(a, a) == np.inf
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_psnr_of_integers_is_exact(rng, dtype):
+    wide = picture_of(rng, (2, 211, 1003, 3), dtype)
+    pairs = [
+        (wide[0], wide[1]),
+        (wide[0, 3:90, 5:77], wide[1, 9:96, 2:74]),
+        (wide[0, ::-1], wide[1]),
+        (wide[0, :, ::2], wide[1, :, 1::2]),
+        (wide[0].transpose(2, 0, 1), wide[1].transpose(2, 0, 1)),
+        (wide[0, :1, :1, 0], wide[1, :1, :1, 0]),
+        (np.full((500, 1700), np.iinfo(dtype).max, dtype), np.zeros((500, 1700), dtype)),
+    ]
+    for a, b in pairs:
+        a, b = a[:, : min(a.shape[1], b.shape[1])], b[:, : min(a.shape[1], b.shape[1])]
+        error = int(((a.astype(np.int64) - b.astype(np.int64)) ** 2).sum()) / a.size
+        assert image.psnr(a, b) == 10 * np.log10(float(np.iinfo(dtype).max) ** 2 / error)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(11, 11), (40, 53), (31, 22, 3)])
 def test_ssim_is_scikit_images(rng, shape, dtype):

@@ -41,6 +41,8 @@ struct ColorLoops {
   void (*blend_tables)(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
                        void* output, int64_t count);
   void (*lookup)(const void* input, bool is_wide, const float* table, float* output, int64_t count);
+  /// The sum of the squares of differences of uint8 or uint16.
+  uint64_t (*squared_difference)(const void* a, const void* b, bool is_wide, int64_t count);
 };
 
 namespace avx512 {

@@ -110,6 +110,7 @@ IRUKA_INLINE void bytes_to_lab(const float (&light)[256], const T* const* inputs
 #include "backend/cpu/color_words.h"
 #else
 constexpr bool has_words(ColorConversion) { return false; }
+IRUKA_INLINE int64_t add_squared_differences(const uint8_t*, const uint8_t*, int64_t, uint64_t&) { return 0; }
 constexpr bool kMixesWords = false;
 constexpr int kWordPixels = 0;
 IRUKA_INLINE void mix_words(const float (&)[3][3], const float (&)[3], const uint8_t* const*, uint8_t* const*) {}
@@ -284,6 +285,23 @@ void lookup(const void* input, bool is_wide, const float* __restrict table, floa
   }
 }
 
+template <class T>
+IRUKA_INLINE uint64_t squares(const T* a, const T* b, int64_t count) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t apart = a[i] < b[i] ? b[i] - a[i] : a[i] - b[i];
+    sum += apart * apart;
+  }
+  return sum;
+}
+uint64_t squared_difference(const void* a, const void* b, bool is_wide, int64_t count) {
+  if (is_wide) return squares(static_cast<const uint16_t*>(a), static_cast<const uint16_t*>(b), count);
+  const auto *const x = static_cast<const uint8_t*>(a), *const y = static_cast<const uint8_t*>(b);
+  uint64_t sum = 0;
+  const int64_t done = add_squared_differences(x, y, count, sum);
+  return sum + squares(x + done, y + done, count - done);
+}
+
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
@@ -298,7 +316,8 @@ const ColorLoops color_loops{step_of_pixels<uint8_t>,
                              gamma,
                              lookup_bytes,
                              blend_tables,
-                             lookup};
+                             lookup,
+                             squared_difference};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_COLOR_TARGET

@@ -38,9 +38,21 @@ struct Tile {
   }
 };
 
-/// Calls convert(inputs, outputs) with the planes of each tile. The last tile is completed by zeros.
+/// The first pixel behind `to` whose place is a multiple of a tile of elements, or 0 where there is none.
+template <class T, int kChannels>
+IRUKA_INLINE int64_t aligned_pixel(const T* to) {
+  constexpr int64_t kElements = kTilePixels<T>;  // a power of two
+  constexpr int64_t kInverseOfThree = 43;        // modulo 64
+  const int64_t skipped = (0 - static_cast<int64_t>(reinterpret_cast<uint64_t>(to) / sizeof(T))) & (kElements - 1);
+  if constexpr (kChannels == 3) return (skipped * kInverseOfThree) & (kElements - 1);
+  return skipped % kChannels == 0 ? skipped / kChannels : 0;
+}
+
+/// Calls convert(inputs, outputs) with the planes of each tile. The pictures do not overlap, so that the first tile may
+/// overlap the second, from which on stores are aligned, and the last one the one before it.
 template <class T, int kInputs, int kOutputs, class Convert>
 IRUKA_INLINE void each_tile(const PixelStep& step, const T* from, int64_t count, T* to, Convert&& convert) {
+  constexpr int64_t kPixels = kTilePixels<T>;
   const bool reverses_inputs = step.reverses_inputs, reverses_outputs = step.reverses_outputs;
   const auto run = [&](const T* pixels, T* made) __attribute__((always_inline)) {
     Tile<T, kInputs> source;
@@ -53,14 +65,18 @@ IRUKA_INLINE void each_tile(const PixelStep& step, const T* from, int64_t count,
     convert(inputs, outputs);
     result.store(made, reverses_outputs);
   };
-  int64_t x = 0;
-  for (; x + kTilePixels<T> <= count; x += kTilePixels<T>) run(from + kInputs * x, to + kOutputs * x);
-  if (x == count) return;
-  const auto rest = static_cast<size_t>(count - x);
-  T few[4 * kTilePixels<T>]{};
-  __builtin_memcpy(few, from + kInputs * x, rest * kInputs * sizeof(T));
-  run(few, few);
-  __builtin_memcpy(to + kOutputs * x, few, rest * kOutputs * sizeof(T));
+  if (count < kPixels) {
+    const auto pixels = static_cast<size_t>(count);
+    T few[4 * kPixels]{};
+    __builtin_memcpy(few, from, pixels * kInputs * sizeof(T));
+    run(few, few);
+    __builtin_memcpy(to, few, pixels * kOutputs * sizeof(T));
+    return;
+  }
+  const int64_t aligned = aligned_pixel<T, kOutputs>(to), last = count - kPixels;
+  for (int64_t x = 0; x < last; x = x == 0 && aligned > 0 ? aligned : x + kPixels)
+    run(from + kInputs * x, to + kOutputs * x);
+  run(from + kInputs * last, to + kOutputs * last);
 }
 
 template <class T>

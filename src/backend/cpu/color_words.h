@@ -143,4 +143,26 @@ IRUKA_INLINE void mix_words(const float (&matrix)[3][3], const float (&offset)[3
     narrow_bytes(sums, outputs[c]);
   }
 }
+
+/// Adds the squares of the differences of whole vectors of bytes to `sum`. Returns how many bytes these are.
+IRUKA_INLINE int64_t add_squared_differences(const uint8_t* a, const uint8_t* b, int64_t count, uint64_t& sum) {
+  constexpr int64_t kMostVectors = 1 << 13;  // a lane adds up to 4 * 255^2 of each
+  using Unsigned __attribute__((vector_size(sizeof(Integers)))) = uint32_t;
+  const auto zero = (Integers)Words{};
+  int64_t i = 0;
+  while (count - i >= int64_t{sizeof(Integers)}) {
+    const int64_t vectors = (count - i) / int64_t{sizeof(Integers)};
+    const int64_t end = i + (vectors < kMostVectors ? vectors : kMostVectors) * int64_t{sizeof(Integers)};
+    Unsigned sums{};
+    for (; i < end; i += sizeof(Integers)) {
+      const auto x = (Integers)(*reinterpret_cast<const ByteVector*>(a + i));
+      const auto y = (Integers)(*reinterpret_cast<const ByteVector*>(b + i));
+      const auto apart = (Integers)((Sums)IRUKA_WIDE(subs_epu8)(x, y) | (Sums)IRUKA_WIDE(subs_epu8)(y, x));
+      const Integers low = IRUKA_WIDE(unpacklo_epi8)(apart, zero), high = IRUKA_WIDE(unpackhi_epi8)(apart, zero);
+      sums += (Unsigned)IRUKA_WIDE(madd_epi16)(low, low) + (Unsigned)IRUKA_WIDE(madd_epi16)(high, high);
+    }
+    for (size_t k = 0; k < sizeof(Integers) / sizeof(uint32_t); ++k) sum += sums[k];
+  }
+  return i;
+}
 #undef IRUKA_WIDE

@@ -23,6 +23,8 @@ struct BilateralRow {
 
 /// The most rows of windows of medians whose columns are sorted: of 1, 3 and 5.
 inline constexpr int kMostSorted = 5;
+/// Neighbours that are at most so many elements apart come from the registers of vectors beside them.
+inline constexpr int64_t kMostShifted = 4;
 
 /// Loops for elements of one type.
 template <class T>
@@ -34,6 +36,10 @@ struct RankLoops {
   void (*sort_columns)(const T* const* rows, int size, int64_t elements, T* const* sorted);
   /// The median of `size` columns that are sorted and `step` elements apart.
   void (*median_of_columns)(const T* const* sorted, int size, int64_t step, int64_t elements, T* result);
+  /// The median of windows of three rows and columns, up to kMostShifted elements apart. Rows have room for a vector
+  /// behind their end, and so have the pixels that lie before and behind each row, to which `left` and `right` point.
+  void (*median_of_nine)(const T* const* rows, const T* const* left, const T* const* right, int64_t step,
+                         int64_t elements, T* result);
   /// The median of a window of any `size` of rows and columns. Neighbouring columns are `step` elements apart.
   void (*median)(const T* const* rows, int size, int64_t step, int64_t elements, T* result);
   /// a - b, saturated.

@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #endif
 
+#include <utility>
+
 #include "backend/cpu/filter_job.h"
 
 namespace iruka::cpu_backend::IRUKA_FILTER_TARGET {
@@ -54,14 +56,84 @@ IRUKA_FILTER_INLINE void fill_row(int64_t elements, T* result, Make&& make) {
   __builtin_memcpy(result + x, &last, static_cast<size_t>(elements - x) * sizeof(T));
 }
 
+template <int kShift, class V, int... k>
+IRUKA_FILTER_INLINE V shifted_by(V a, V b, std::integer_sequence<int, k...>) {
+  return __builtin_shufflevector(a, b, (kShift + k)...);
+}
+/// The vector that begins kShift elements behind the beginning of `a`, which `b` follows.
+template <class L, int kShift> IRUKA_FILTER_INLINE typename L::Vector shifted(typename L::Vector a,
+                                                                              typename L::Vector b) {
+  return shifted_by<kShift>(a, b, std::make_integer_sequence<int, L::kSize>());
+}
+
+/// Calls `use` with `step`, from 1 to kMostShifted, as a constant.
+template <class Use> IRUKA_FILTER_INLINE void with_step(int64_t step, Use&& use) {
+  switch (step) {
+    case 1: return use.template operator()<1>();
+    case 2: return use.template operator()<2>();
+    case 3: return use.template operator()<3>();
+    default: return use.template operator()<4>();
+  }
+}
+
+/// Fills a row with what make(previous, current, next) makes of three neighbouring vectors, each of kParts that
+/// columns(rows, x, vectors) gives. Of the vectors of `left` and `right`, the first kStep elements are what lies before
+/// the row and behind it.
+template <class L, int kParts, int kStep, class T, class Columns, class Make>
+IRUKA_FILTER_INLINE void fill_from_neighbors(const T* const* rows, const T* const* left, const T* const* right,
+                                             int64_t elements, T* result, Columns&& columns, Make&& make) {
+  using V = typename L::Vector;
+  constexpr int kSize = L::kSize;
+  V previous[kParts], current[kParts], next[kParts];
+  const auto for_parts = [](auto&& use) __attribute__((always_inline)) {
+#pragma clang loop unroll(full)
+    for (int k = 0; k < kParts; ++k) use(k);
+  };
+  const auto advance = [&](int k) __attribute__((always_inline)) { previous[k] = current[k], current[k] = next[k]; };
+  columns(left, 0, next);
+  for_parts([&](int k) __attribute__((always_inline)) { previous[k] = shifted<L, kStep>(next[k], next[k]); });
+  columns(rows, 0, current);
+  int64_t x = 0;
+  for (; x + 2 * kSize <= elements; x += kSize) {
+    columns(rows, x + kSize, next);
+    L::store(make(previous, current, next), result + x);
+    for_parts(advance);
+  }
+  // Up to two vectors, the pixel behind the row, and what does not count.
+  T ends[kParts][3 * kSize], pixel[kSize];
+  const int64_t rest = elements - x;
+  for_parts([&](int k) __attribute__((always_inline)) { L::store(current[k], ends[k]); });
+  if (rest > kSize) {
+    columns(rows, x + kSize, next);
+    for_parts([&](int k) __attribute__((always_inline)) { L::store(next[k], ends[k] + kSize); });
+  }
+  columns(right, 0, next);
+  for_parts([&](int k) __attribute__((always_inline)) {
+    L::store(next[k], pixel);
+    __builtin_memcpy(ends[k] + rest, pixel, kStep * sizeof(T));
+    current[k] = L::load(ends[k]);
+    next[k] = L::load(ends[k] + kSize);
+  });
+  V made = make(previous, current, next);
+  if (rest > kSize) {
+    L::store(made, result + x);
+    for_parts(advance);
+    for_parts([&](int k) __attribute__((always_inline)) { next[k] = L::load(ends[k] + 2 * kSize); });
+    made = make(previous, current, next);
+    x += kSize;
+  }
+  __builtin_memcpy(result + x, &made, static_cast<size_t>(elements - x) * sizeof(T));
+}
+
 #include "backend/cpu/filter_bilateral.h"
 #include "backend/cpu/filter_distances.h"
 #include "backend/cpu/filter_histograms.h"
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
 
-template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>,    extreme<T, true>, sort_columns<T>,
-                                                     median_of_columns<T>, median<T>,        subtract<T>};
+template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>,    extreme<T, true>,  sort_columns<T>,
+                                                     median_of_columns<T>, median_of_nine<T>, median<T>,
+                                                     subtract<T>};
 template <class T, class S> constexpr BoxLoops<T, S> box_loops{add_rows<T, S>, slide<T, S>, across<T, S>};
 
 }  // namespace

@@ -264,6 +264,12 @@ S* FilterPass::pad_columns(S* first, int64_t plane) const {
   return row;
 }
 
+/// A pixel of a row, or one of constants where `column` is -1.
+template <class T>
+const T* FilterPass::pixel_of(const T* row, int64_t column, int64_t plane) const {
+  return column < 0 ? reinterpret_cast<const T*>(outside_.data()) + plane : row + column * channels_;
+}
+
 /// Row `y`, which may be beyond the picture, of one plane: in the picture, if loops can read it with room behind its
 /// end, else in `memory`.
 const void* FilterPass::plain_row(int64_t plane, int64_t y, char* memory) const {
@@ -464,6 +470,14 @@ void FilterPass::median_row(Workspace& space, const RankLoops<T>& loops, int64_t
     if (has_histograms()) return histogram_row(space, y, to);
   }
   if (!has_sorted_columns()) return loops.median(rows, window_.width, channels_, elements_, to);
+  if (window_.width == 3 && channels_ <= kMostShifted) {
+    const T *left[3], *right[3];
+    for (int k = 0; k < 3; ++k) {
+      left[k] = pixel_of(rows[k], left_.front(), plane);
+      right[k] = pixel_of(rows[k], right_.front(), plane);
+    }
+    return loops.median_of_nine(rows, left, right, channels_, elements_, to);
+  }
   T* sorted[kMostSorted];
   for (int64_t k = 0; k < window_.height; ++k) sorted[k] = first_column<T>(space.space + k * space.part);
   // In parts that stay in the fastest cache; what needs columns beyond the ends of the row comes last.

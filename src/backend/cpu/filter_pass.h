@@ -51,6 +51,8 @@ class FilterPass {
   void pad_ends(char* row, int64_t pixel_bytes, const char* beyond) const;
   template <class S>
   S* first_column(char* memory) const;
+  template <class T>
+  const T* pixel_of(const T* row, int64_t column, int64_t plane) const;
   template <class S>
   S* pad_columns(S* first, int64_t plane) const;
   void put_outside(char* to, int64_t channel, int64_t pixels) const;

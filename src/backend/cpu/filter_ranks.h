@@ -107,17 +107,48 @@ template <class T> void sort_columns(const T* const* rows, int size, int64_t ele
   }
 }
 
+/// Of sorted columns: the greatest of the least values, the median of the middle ones, the least of the greatest.
+template <class V>
+IRUKA_FILTER_INLINE V median_of_sorted(V low_a, V low_b, V low_c, V a, V b, V c, V high_a, V high_b, V high_c) {
+  const auto middle = [](V x, V y, V z)
+                          __attribute__((always_inline)) { return larger(lesser(x, y), lesser(larger(x, y), z)); };
+  return middle(larger(larger(low_a, low_b), low_c), middle(a, b, c), lesser(lesser(high_a, high_b), high_c));
+}
+
 template <class T> void median_of_three(const T* const* sorted, int64_t step, int64_t elements, T* result) {
   using L = Lanes<T>;
-  using V = typename L::Vector;
   const T *const least = sorted[0], *const middles = sorted[1], *const greatest = sorted[2];
   fill_row<L>(elements, result, [=](int64_t x) __attribute__((always_inline)) {
-    const auto middle = [](V a, V b, V c)
-                            __attribute__((always_inline)) { return larger(lesser(a, b), lesser(larger(a, b), c)); };
     const auto at = [=](const T* row, int k) __attribute__((always_inline)) { return L::load(row + x + k * step); };
-    const V low = larger(larger(at(least, 0), at(least, 1)), at(least, 2));
-    const V high = lesser(lesser(at(greatest, 0), at(greatest, 1)), at(greatest, 2));
-    return middle(low, middle(at(middles, 0), at(middles, 1), at(middles, 2)), high);
+    return median_of_sorted(at(least, 0), at(least, 1), at(least, 2), at(middles, 0), at(middles, 1), at(middles, 2),
+                            at(greatest, 0), at(greatest, 1), at(greatest, 2));
+  });
+}
+
+template <class T>
+void median_of_nine(const T* const* rows, const T* const* left, const T* const* right, int64_t step, int64_t elements,
+                    T* result) {
+  using L = Lanes<T>;
+  using V = typename L::Vector;
+  const auto sort = [](const T* const* from, int64_t x, V* v) __attribute__((always_inline)) {
+    v[0] = L::load(from[0] + x), v[1] = L::load(from[1] + x), v[2] = L::load(from[2] + x);
+    exchange(v[0], v[1]);
+    exchange(v[1], v[2]);
+    exchange(v[0], v[1]);
+  };
+  const T* const own[] = {rows[0], rows[1], rows[2]};  // which no store can change
+  with_step(step, [&]<int kStep>() {
+    fill_from_neighbors<L, 3, kStep>(
+        own, left, right, elements, result, sort,
+        [](const V* previous, const V* current, const V* next) __attribute__((always_inline)) {
+          const auto before = [=](int k) __attribute__((always_inline)) {
+            return shifted<L, L::kSize - kStep>(previous[k], current[k]);
+          };
+          const auto behind = [=](int k)
+                                  __attribute__((always_inline)) { return shifted<L, kStep>(current[k], next[k]); };
+          return median_of_sorted(before(0), current[0], behind(0), before(1), current[1], behind(1), before(2),
+                                  current[2], behind(2));
+        });
   });
 }
 

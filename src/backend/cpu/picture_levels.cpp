@@ -1,6 +1,7 @@
 #include "backend/cpu/picture_levels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -154,6 +155,25 @@ class CpuPictureLevels final : public PictureLevels {
     const TileMapping mapping(channel);
     parallel_for(channel.rows, std::max<int64_t>(kStripPixels / channel.columns, 1),
                  [&](int64_t begin, int64_t end) { mapping.run(begin, end); });
+  }
+  uint64_t squared_difference(const LevelPair& pair) override {
+    const int64_t item = pair.is_wide ? 2 : 1, row_bytes = pair.values * item;
+    // Dense pictures are one row, of which any part may be a strip.
+    const bool is_dense = pair.a_row == row_bytes && pair.b_row == row_bytes;
+    const int64_t rows = is_dense ? 1 : pair.rows, values = is_dense ? pair.rows * pair.values : pair.values;
+    const int64_t parts = (values + kStripPixels - 1) / kStripPixels;
+    std::atomic<uint64_t> all{0};
+    parallel_for(rows * parts, std::max<int64_t>(kStripPixels / values, 1), [&](int64_t begin, int64_t end) {
+      uint64_t sum = 0;
+      for (int64_t k = begin; k < end && !should_stop(); ++k) {
+        const int64_t row = k / parts, first = k % parts * kStripPixels;
+        sum += color_loops().squared_difference(static_cast<const char*>(pair.a) + row * pair.a_row + first * item,
+                                                static_cast<const char*>(pair.b) + row * pair.b_row + first * item,
+                                                pair.is_wide, std::min(kStripPixels, values - first));
+      }
+      all += sum;
+    });
+    return all;
   }
 };
 
