@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs CTest, pytest and the fuzzer of the array functions, also after one has failed: run_tests.sh BUILD_FOLDER
 # With CI=true, the comparison of the vectoriser's two paths runs 2000 random kernels instead of 500, and the fuzzer
-# draws new calls for five minutes instead of half of one.
+# draws new calls for two minutes instead of half of one.
 # Crashes and hangs that the fuzzer finds fail the run; other findings, one or two in 10,000 calls, are printed.
 # The last line is "N passed, N failed[, N skipped]"; the exit code is 0 only when all of them passed.
 set -uo pipefail
@@ -30,7 +30,7 @@ PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q -n "$workers" --
   --junitxml="$results/pytest.xml" \
   2> >(tee "$results/pytest.err" >&2)
 pytest_status=$?
-PYTHONPATH=$PWD/$build/python $python tests/fuzz/arrays --seconds "$([ "${CI:-}" = true ] && echo 300 || echo 30)" --quiet \
+PYTHONPATH=$PWD/$build/python $python tests/fuzz/arrays --seconds "$([ "${CI:-}" = true ] && echo 120 || echo 30)" --quiet \
   --fail-on crash,hang \
   --junitxml "$results/arrays.xml"
 arrays_status=$?
