@@ -27,6 +27,7 @@ FUNCTIONS = {
     "tanh": (nn.Tanh, np.tanh, 4e-7, 0),
     "elu": (lambda: nn.ELU(0.7), lambda x: elu(x, 0.7), 1e-6, 0),
     "sigmoid": (nn.Sigmoid, scipy.special.expit, 4e-7, 1e-37),
+    "softplus": (lambda: nn.Softplus(threshold=1e9), lambda x: np.logaddexp(x, 0), 4e-7, 1e-37),
     # Differences from 1 are rounded as 1 is.
     "gelu": (nn.GELU, lambda x: 0.5 * x * (1 + scipy.special.erf(x * SQRT_HALF)), 1e-6, 2e-6),
     "gelu_tanh": (lambda: nn.GELU("tanh"), tanh_gelu, 1e-6, 2e-6),

@@ -29,7 +29,7 @@ IRUKA_WINDOW_MATH(tanh)
 IRUKA_WINDOW_MATH(erf)
 #undef IRUKA_WINDOW_MATH
 
-using std::erf, std::expm1, std::tanh;
+using std::erf, std::exp, std::expm1, std::log1p, std::tanh;
 
 }  // namespace
 }  // namespace iruka::nn
@@ -43,9 +43,11 @@ namespace {
 inline MathVector<float> layer_tanh(MathVector<float> x) { return rational_tanh(x); }
 inline MathVector<float> layer_erf(MathVector<float> x) { return rational_erf(x); }
 inline MathVector<float> layer_expm1_below_zero(MathVector<float> x) { return rational_expm1_below_zero(x); }
+inline MathVector<float> layer_softplus(MathVector<float> x) { return rational_softplus(x); }
 inline MathVector<double> layer_tanh(MathVector<double> x) { return tanh(x); }
 inline MathVector<double> layer_erf(MathVector<double> x) { return erf(x); }
 inline MathVector<double> layer_expm1_below_zero(MathVector<double> x) { return expm1(x); }
+inline MathVector<double> layer_softplus(MathVector<double> x) { return exact_softplus(x); }
 
 }  // namespace
 }  // namespace iruka::nn

@@ -52,7 +52,7 @@ struct Tanh {
 struct Softplus {
   template <class F, class W> static IRUKA_INLINE F apply(F x, W parameters, int) {
     const F scaled = x * parameters[0];
-    return scaled > parameters[1] ? x : log1p(exp(scaled)) / parameters[0];
+    return scaled > parameters[1] ? x : layer_softplus(scaled) / parameters[0];
   }
 };
 struct Elu {

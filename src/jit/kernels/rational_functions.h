@@ -36,18 +36,29 @@ template <class F> IRUKA_INLINE F rational_expm1_below_zero(F x) {
   return (t + t) / (F(1) - t);
 }
 
+/// log(1 + exp(x)) = max(x, 0) + log(1 + e), e = exp(-|x|); log(1 + e) = 2 atanh(e / (2 + e)), by a polynomial.
+template <class F> IRUKA_INLINE F rational_softplus(F x) {
+  const F e = exp(x > F(0) ? -x : x), s = e / (F(2) + e), u = s * s;
+  const F p = (((F(0.281777352) * u + F(0.279607534)) * u + F(0.400248975)) * u + F(0.66666317)) * u + F(2);
+  return (x > F(0) ? x : F(0)) + s * p;
+}
+template <class F> IRUKA_INLINE F exact_softplus(F x) { return (x > F(0) ? x : F(0)) + log1p(exp(x > F(0) ? -x : x)); }
+
 // A GPU has instructions for exponentials, by which its own functions are faster.
 #ifdef __CUDA_ARCH__
 IRUKA_INLINE float layer_tanh(float x) { return tanh(x); }
 IRUKA_INLINE float layer_erf(float x) { return erf(x); }
 IRUKA_INLINE float layer_expm1_below_zero(float x) { return expm1(x); }
+IRUKA_INLINE float layer_softplus(float x) { return exact_softplus(x); }
 #else
 IRUKA_INLINE float layer_tanh(float x) { return rational_tanh(x); }
 IRUKA_INLINE float layer_erf(float x) { return rational_erf(x); }
 IRUKA_INLINE float layer_expm1_below_zero(float x) { return rational_expm1_below_zero(x); }
+IRUKA_INLINE float layer_softplus(float x) { return rational_softplus(x); }
 #endif
 IRUKA_INLINE double layer_tanh(double x) { return tanh(x); }
 IRUKA_INLINE double layer_erf(double x) { return erf(x); }
 IRUKA_INLINE double layer_expm1_below_zero(double x) { return expm1(x); }
+IRUKA_INLINE double layer_softplus(double x) { return exact_softplus(x); }
 
 }  // namespace iruka::nn

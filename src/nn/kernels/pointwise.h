@@ -21,7 +21,7 @@ template <class F> IRUKA_INLINE F hard_sigmoid(F x, F alpha, F beta) {
   return minimum(maximum(alpha * x + beta, F(0)), F(1));
 }
 template <class F> IRUKA_INLINE F hard_swish(F x) { return x * hard_sigmoid(x, F(1) / F(6), F(0.5)); }
-template <class F> IRUKA_INLINE F softplus(F x) { return log1p(exp(-fabs(x))) + (x > F(0) ? x : F(0)); }
+template <class F> IRUKA_INLINE F softplus(F x) { return layer_softplus(x); }
 template <class F> IRUKA_INLINE F softsign(F x) { return x / (F(1) + fabs(x)); }
 template <class F> IRUKA_INLINE F mish(F x) { return x * layer_tanh(softplus(x)); }
 template <class F> IRUKA_INLINE F affine(F x, F alpha, F beta) { return alpha * x + beta; }
