@@ -92,39 +92,69 @@ template <class Kind> struct LaneWords {
   }
 };
 
+/// What a lane has of the factors of a row of patches.
+template <class Kind> struct LaneFactors {
+  static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
+  int a[kRows][2 * Kind::kHalves], b[kColumns][Kind::kHalves];
+
+  /// Chunk `chunk` of a row that is added, or taken away with the sum of b's numbers. Both pictures' words are those of
+  /// the lane.
+  template <bool kIsRemoved>
+  IRUKA_INLINE void load(const TileMatching& job, const int* from_a, const int* from_b, int chunk) {
+    const int word = chunk % Kind::kChunks * 8;
+    LaneWords<Kind> words_a, words_b;
+    words_a.load(from_a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels, job.a_copy);
+    words_b.load(from_b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels, job.b_copy);
+    IRUKA_TILE_UNROLL
+    for (int half = 0; half < Kind::kHalves; half++) {
+      const bool is_whole = word + 3 * Kind::kHalves + half < Kind::kWholeWords;
+      const unsigned mask =
+          is_whole ? ~0u : Kind::mask(word + int(threadIdx.x % 4) * Kind::kHalves + half);  // a lane's constant
+      IRUKA_TILE_UNROLL
+      for (int n = 0; n < kColumns; n++) b[n][half] = words_b.at(n, half) & int(mask);
+    }
+    IRUKA_TILE_UNROLL
+    for (int i = 0; i < kRows; i++) IRUKA_TILE_UNROLL
+    for (int k = 0; k < 2 * Kind::kHalves; k++)
+      a[i][k] = kIsRemoved ? ~words_a.of_lines(i, k) : words_a.of_lines(i, k);  // ~x is -x - 1 of each byte
+  }
+};
+
 /// The sums of a warp. A lane has pixels 8 (lane / 4) + i of a tile's rows, and 16 (lane % 4) + m of its columns.
 template <class Kind> struct TileSums {
-  static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
-  int at[kRows][kColumns][4];
+  using Factors = LaneFactors<Kind>;
+  static constexpr int kInstructions = Kind::kPlanes * Kind::kChunks;  ///< for a row of a patch
+  int at[Factors::kRows][Factors::kColumns][4];
 
-  /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers. Both pictures' words are
-  /// those of the lane.
+  /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers.
   template <bool kIsRemoved> IRUKA_INLINE void add(const TileMatching& job, const int* a, const int* b) {
     IRUKA_TILE_UNROLL
-    for (int chunk = 0; chunk < Kind::kPlanes * Kind::kChunks; chunk++) {
-      const int word = chunk % Kind::kChunks * 8;
-      LaneWords<Kind> from_a, from_b;
-      from_a.load(a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels, job.a_copy);
-      from_b.load(b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels, job.b_copy);
-      int of_b[kColumns][Kind::kHalves];
+    for (int chunk = 0; chunk < kInstructions; chunk++) {
+      Factors row;
+      row.template load<kIsRemoved>(job, a, b, chunk);
       IRUKA_TILE_UNROLL
-      for (int half = 0; half < Kind::kHalves; half++) {
-        const bool is_whole = word + 3 * Kind::kHalves + half < Kind::kWholeWords;
-        const unsigned mask =
-            is_whole ? ~0u : Kind::mask(word + int(threadIdx.x % 4) * Kind::kHalves + half);  // a lane's constant
-        IRUKA_TILE_UNROLL
-        for (int n = 0; n < kColumns; n++) of_b[n][half] = from_b.at(n, half) & int(mask);
-      }
+      for (int i = 0; i < Factors::kRows; i++) IRUKA_TILE_UNROLL
+      for (int n = 0; n < Factors::kColumns; n++) multiply<Kind::kHalves>(at[i][n], row.a[i], row.b[n]);
+    }
+  }
+
+  /// Goes on to the next row. Where rows are short, one instruction takes a row away and adds another.
+  IRUKA_INLINE void step(const TileMatching& job, const int* a, const int* b) {
+    const int *const next_a = a + ptrdiff_t(Kind::kPatch) * job.a_line, *const next_b =
+                                                                            b + ptrdiff_t(Kind::kPatch) * job.b_line;
+    if constexpr (Kind::kHalves == 2) {
+      add<true>(job, a, b);
+      add<false>(job, next_a, next_b);
+    } else {
       IRUKA_TILE_UNROLL
-      for (int i = 0; i < kRows; i++) {
-        int of_a[2 * Kind::kHalves];
+      for (int chunk = 0; chunk < kInstructions; chunk++) {
+        Factors left, next;
+        left.template load<true>(job, a, b, chunk);
+        next.template load<false>(job, next_a, next_b, chunk);
         IRUKA_TILE_UNROLL
-        for (int k = 0; k < 2 * Kind::kHalves; k++) {
-          of_a[k] = from_a.of_lines(i, k);
-          if (kIsRemoved) of_a[k] = ~of_a[k];  // -x - 1 of each byte
-        }
-        IRUKA_TILE_UNROLL
-        for (int n = 0; n < kColumns; n++) multiply<Kind::kHalves>(at[i][n], of_a, of_b[n]);
+        for (int i = 0; i < Factors::kRows; i++) IRUKA_TILE_UNROLL
+        for (int n = 0; n < Factors::kColumns; n++)
+          multiply<2>(at[i][n], {left.a[i][0], left.a[i][1], next.a[i][0], next.a[i][1]}, {left.b[n][0], next.b[n][0]});
       }
     }
   }
@@ -221,8 +251,7 @@ IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, 
       }
     }
     if (y + 1 == end) break;
-    sums.template add<true>(job, a, b);
-    sums.template add<false>(job, a + ptrdiff_t(Kind::kPatch) * job.a_line, b + ptrdiff_t(Kind::kPatch) * job.b_line);
+    sums.step(job, a, b);
     a += job.a_line;
     b += job.b_line;
     place += job.columns;
