@@ -90,7 +90,7 @@ TilingText tiling_text(const Tiling& tiling, const Array& picture) {
 /// Threads that are neighbours count in tables of their own, because a flat picture has one value, and atomic
 /// operations at one place are done one after the other.
 Array count_by_kernel(const Tiling& tiling, const Array& picture, const Dims& dims) {
-  constexpr int64_t kMostTables = 64, kMostCounts = int64_t{1} << 20, kLeastUses = 16;
+  constexpr int64_t kMostTables = 64, kMostCounts = int64_t{1} << 22, kLeastUses = 2;
   int64_t places = 1;
   for (const int64_t extent : dims) places *= extent;
   int64_t tables = 1;

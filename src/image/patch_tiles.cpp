@@ -39,7 +39,7 @@ struct Kind {
 
 /// As in kernels/nearest_tiles.h.
 struct TileMatching {
-  const void *a, *b, *squares, *addends, *removed;
+  const void *a, *b, *squares, *halves, *steps;
   void* nearest;
   int32_t height, width, b_height, b_width, a_line, b_line, a_plane, b_plane, a_copy, b_copy, columns, band, step;
 };
@@ -89,35 +89,35 @@ Words words_of(const Array& picture, const Kind& kind, const PatchOptions& optio
 
 /// What sums of products lack, for each patch of b in whole tiles: (b_height, columns).
 struct Terms {
-  Array squares, removed, addends;
+  Array squares, halves, steps;
   int64_t columns;
 };
 
 Terms terms_of(const Words& b, const Array& picture, const Array& mask, const Kind& kind) {
-  static constinit ops::PermanentCache<Kind, ElementwiseKernel> kernels, sums;
+  static constinit ops::PermanentCache<Kind, ElementwiseKernel> kernels, finishing;
   const ElementwiseKernel& kernel = kernels.get({kind.patch, kind.channels, false}, [&] {
     return made_kernel(kind, "raw const int32 words, int32 rows, int32 line, int32 columns",
-                       "raw int32 squares, raw int32 removed",
-                       "patch_terms<Kind>(&words[0], rows, line, i / columns, i % columns, &squares[i], &removed[i]);",
+                       "raw int32 squares, raw int32 sums",
+                       "patch_terms<Kind>(&words[0], rows, line, i / columns, i % columns, &squares[i], &sums[i]);",
                        "image_patch_tile_terms");
   });
-  const ElementwiseKernel& sum = sums.get({1, 1, mask.valid()}, [&] {
+  const ElementwiseKernel& finish = finishing.get({1, 1, mask.valid()}, [&] {
     return made_kernel({1, 1, mask.valid()},
                        "raw const int32 squares, raw const bool mask, int32 b_height, int32 b_width, int32 columns",
-                       "raw int32 removed, raw int32 addends",
-                       std::string("add_column(&squares[0], ") + (mask.valid() ? "&mask[0]" : "(const bool*)0") +
-                           ", b_height, b_width, columns, i, &removed[0], &addends[0]);",
-                       "image_patch_tile_columns");
+                       "raw int32 halves, raw int32 steps",
+                       std::string("finish_terms(&squares[0], ") + (mask.valid() ? "&mask[0]" : "(const bool*)0") +
+                           ", b_height, b_width, columns, i, &halves[0], &steps[0]);",
+                       "image_patch_tile_steps");
   });
   const int64_t height = picture.shape(0), columns = rounded_up(picture.shape(1), kTileColumns);
   const auto empty = [&] { return Array::empty({height * columns}, Dtype::int32, picture.device()); };
   const Terms terms{empty(), empty(), empty(), columns};
-  const Argument first[] = {b.words, Scalar(b.rows), Scalar(b.line), Scalar(columns), terms.squares, terms.removed};
+  const Argument first[] = {b.words, Scalar(b.rows), Scalar(b.line), Scalar(columns), terms.squares, terms.steps};
   kernel.fill(first, {.size = height * columns});
   const Array allowed = mask.valid() ? mask : Array::empty({1}, Dtype::bool_, picture.device());
-  const Argument second[] = {terms.squares,   allowed,       Scalar(height), Scalar(picture.shape(1)),
-                             Scalar(columns), terms.removed, terms.addends};
-  sum.fill(second, {.size = columns});
+  const Argument second[] = {terms.squares,   allowed,      Scalar(height), Scalar(picture.shape(1)),
+                             Scalar(columns), terms.halves, terms.steps};
+  finish.fill(second, {.size = height * columns});
   return terms;
 }
 
@@ -145,8 +145,8 @@ void match(const Words& a, const Words& b, const Terms& terms, const Array& near
   const TileMatching job{a.words.data(),
                          b.words.data(),
                          terms.squares.data(),
-                         terms.addends.data(),
-                         terms.removed.data(),
+                         terms.halves.data(),
+                         terms.steps.data(),
                          nearest.data(),
                          narrow(height),
                          narrow(width),

@@ -110,10 +110,12 @@ void add_statistics_by_kernel(const Array& labels, int64_t width, Components& ma
   sums.fill(0);
   ends.at(Slice{}, Slice{0, 2}).fill(std::numeric_limits<int32_t>::max());
   ends.at(Slice{}, Slice{2, 4}).fill(-1);
-  const Argument add[] = {labels, width, sums, ends};
-  kernel_of("raw const int32 labels, int32 width", "raw uint64 sums, raw int32 ends",
-            "add_run(&labels[0], (unsigned long long*)&sums[0], &ends[0], width, int(i));")
-      .fill(add, {.size = labels.size()});
+  constexpr int64_t kStrip = 128;  // as in kernels/regions.h
+  const int64_t height = labels.size() / width, strips = (height + kStrip - 1) / kStrip;
+  const Argument add[] = {labels, height, width, sums, ends};
+  kernel_of("raw const int32 labels, int32 height, int32 width", "raw uint64 sums, raw int32 ends",
+            "add_strip(&labels[0], (unsigned long long*)&sums[0], &ends[0], height, width, i);")
+      .fill(add, {.size = strips * width});
   made.areas = Array::empty({rows}, Dtype::int64, device);
   made.boxes = Array::empty({rows, 4}, Dtype::int32, device);
   made.centroids = Array::empty({rows, 2}, Dtype::float64, device);

@@ -36,13 +36,13 @@ constexpr int kBlockedHalf = -(1 << 29), kNoScore = -(1 << 28);
 struct TileMatching {
   const int *a, *b;             ///< words of signed bytes and of unsigned ones, (planes, rows, line)
   const int* squares;           ///< |b|^2 - 256 sum(b) of each patch of b, (b_height, columns)
-  const int* addends;           ///< what sums lack for half a score
-  const int* removed;           ///< what is taken away too much from sums before a row of b
+  const int* halves;            ///< minus half of these, or kBlockedHalf: what products lack for half a score
+  const int* steps;             ///< what sums lack when they go on to the next row
   unsigned long long* nearest;  ///< the score of each pixel of a, then its label so that the first is the largest
   int height, width, b_height, b_width;
   int a_line, b_line, a_plane, b_plane;
   int a_copy, b_copy;  ///< words from a picture to its copy
-  int columns;  ///< of squares, addends and removed
+  int columns;         ///< of squares, halves and steps
   int band;     ///< rows of a that a warp walks
   int step;     ///< from displacement to displacement, so that neighbouring ones are far apart in time
 };
@@ -102,18 +102,16 @@ IRUKA_INLINE void patch_terms(const int* b, int rows, int line, int y, int x, in
   *row_sum = first;
 }
 
-/// Column `x` of `removed`, which has the sums of rows at first, and of `addends`. `mask` may be null.
-IRUKA_INLINE void add_column(const int* squares, const bool* mask, int b_height, int b_width, int columns, int x,
-                             int* removed, int* addends) {
-  unsigned above = 0;  // may wrap around, as sums do
-  for (int y = 0; y < b_height; y++) {
-    const ptrdiff_t at = ptrdiff_t(y) * columns + x;
-    const bool is_allowed = x < b_width && (!mask || mask[ptrdiff_t(y) * b_width + x]);
-    const unsigned row = unsigned(removed[at]);
-    removed[at] = int(above);
-    addends[at] = int(above + unsigned(is_allowed ? -(squares[at] >> 1) : kBlockedHalf));
-    above += row;
-  }
+/// Element `i` of `halves`, and of `steps`, which has the sum of the first row at first. `mask` may be null.
+IRUKA_INLINE void finish_terms(const int* squares, const bool* mask, int b_height, int b_width, int columns,
+                               ptrdiff_t i, int* halves, int* steps) {
+  const int x = int(i % columns), y = int(i / columns);
+  const auto half = [&](int row) {
+    const bool is_allowed = x < b_width && (!mask || mask[ptrdiff_t(row) * b_width + x]);
+    return is_allowed ? -(squares[ptrdiff_t(row) * columns + x] >> 1) : kBlockedHalf;
+  };
+  halves[i] = half(y);
+  if (y + 1 < b_height) steps[i] += half(y + 1) - half(y);
 }
 
 /// Writes the neighbour of pixel `i` of a, and its distance.

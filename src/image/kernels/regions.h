@@ -101,23 +101,56 @@ IRUKA_INLINE void join_neighbours(const unsigned char* is_inside, int* parents, 
   if (x + 1 < width && is_inside[above + 1] && !is_inside[pixel + 1]) join_pixels(parents, pixel, above + 1);
 }
 
-/// Adds the run of equal labels that begins at a pixel, if one does: area, sums of y and x; top, left, bottom, right.
-IRUKA_INLINE void add_run(const int* labels, unsigned long long* sums, int* boxes, int width, int pixel) {
-  const int y = pixel / width, x = pixel - y * width, label = labels[pixel];
-  if (x > 0 && labels[pixel - 1] == label) return;
-  int end = x + 1;
-  while (end < width && labels[y * width + end] == label) ++end;
-  const unsigned long long count = end - x;
-  atomicAdd(sums + 3LL * label, count);
-  atomicAdd(sums + 3LL * label + 1, y * count);
-  atomicAdd(sums + 3LL * label + 2, ((unsigned long long)(x) + end - 1) * count / 2);
-  atomicMin(boxes + 4LL * label, y);
-  atomicMin(boxes + 4LL * label + 1, x);
-  atomicMax(boxes + 4LL * label + 2, y);
-  atomicMax(boxes + 4LL * label + 3, end - 1);
+/// What some pixels of a column add to a component.
+struct ColumnPart {
+  int label = -1, top = 0, bottom = 0;
+  unsigned long long count = 0, sum_y = 0;
+
+  IRUKA_INLINE void add(int y) {
+    bottom = y;
+    count += 1;
+    sum_y += y;
+  }
+  /// To area, sums of y and x; top, left, bottom, right. Ends that were read say enough where they are far enough.
+  IRUKA_INLINE void write(unsigned long long* sums, int* boxes, int x) const {
+    if (label < 0) return;
+    atomicAdd(sums + 3LL * label, count);
+    atomicAdd(sums + 3LL * label + 1, sum_y);
+    atomicAdd(sums + 3LL * label + 2, count * x);
+    int* const box = boxes + 4LL * label;
+    if (top < box[0]) atomicMin(box, top);
+    if (x < box[1]) atomicMin(box + 1, x);
+    if (bottom > box[2]) atomicMax(box + 2, bottom);
+    if (x > box[3]) atomicMax(box + 3, x);
+  }
+};
+/// Adds kStrip rows of a column. Two components are kept until a third one comes, so that large components, and the
+/// background between their pixels, take few atomic operations.
+constexpr int kStrip = 128;
+IRUKA_INLINE void add_strip(const int* labels, unsigned long long* sums, int* boxes, int height, int width,
+                            long long i) {
+  const int x = int(i % width), begin = int(i / width) * kStrip,
+            end = begin + kStrip < height ? begin + kStrip : height;
+  ColumnPart last, other;
+  for (int y = begin; y < end; ++y) {
+    const int label = labels[(long long)y * width + x];
+    if (label != last.label) {
+      const ColumnPart before = last;
+      if (label == other.label) {
+        last = other;
+      } else {
+        other.write(sums, boxes, x);
+        last = {label, y, y, 0, 0};
+      }
+      other = before;
+    }
+    last.add(y);
+  }
+  last.write(sums, boxes, x);
+  other.write(sums, boxes, x);
 }
 
-/// The area of a component, its box (y, x, height, width) and its centroid (y, x), of what add_run() made of it.
+/// The area of a component, its box (y, x, height, width) and its centroid (y, x), of what add_strip() made of it.
 IRUKA_INLINE void finish_statistics(const unsigned long long* sums, const int* ends, long long* areas, int* boxes,
                                     double* centroids, long long k) {
   const unsigned long long area = sums[3 * k];

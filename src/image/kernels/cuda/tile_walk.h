@@ -6,7 +6,7 @@
 // that factors are words of the picture themselves, and a lane's words serve as lines of several factors: line g of
 // factor i is the patch at pixel 8 g + i of the tile.
 //
-// Sums become half of a score, rounded up. A tile is looked at closely only where the largest half of a pixel may
+// Sums are half of a score, rounded up. A tile is looked at closely only where the largest half of a pixel may
 // exceed what is known of the pixel.
 #pragma once
 
@@ -92,39 +92,78 @@ template <class Kind> struct LaneWords {
   }
 };
 
+/// What a lane has of the factors of a row of patches.
+template <class Kind> struct LaneFactors {
+  static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
+  int a[kRows][2 * Kind::kHalves], b[kColumns][Kind::kHalves];
+
+  /// Chunk `chunk` of a row that is added, or taken away with the sum of b's numbers. Both pictures' words are those of
+  /// the lane.
+  template <bool kIsRemoved>
+  IRUKA_INLINE void load(const TileMatching& job, const int* from_a, const int* from_b, int chunk) {
+    const int word = chunk % Kind::kChunks * 8;
+    LaneWords<Kind> words_a, words_b;
+    words_a.load(from_a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels, job.a_copy);
+    words_b.load(from_b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels, job.b_copy);
+    IRUKA_TILE_UNROLL
+    for (int half = 0; half < Kind::kHalves; half++) {
+      const bool is_whole = word + 3 * Kind::kHalves + half < Kind::kWholeWords;
+      const unsigned mask =
+          is_whole ? ~0u : Kind::mask(word + int(threadIdx.x % 4) * Kind::kHalves + half);  // a lane's constant
+      IRUKA_TILE_UNROLL
+      for (int n = 0; n < kColumns; n++) b[n][half] = words_b.at(n, half) & int(mask);
+    }
+    IRUKA_TILE_UNROLL
+    for (int i = 0; i < kRows; i++) IRUKA_TILE_UNROLL
+    for (int k = 0; k < 2 * Kind::kHalves; k++)
+      a[i][k] = kIsRemoved ? ~words_a.of_lines(i, k) : words_a.of_lines(i, k);  // ~x is -x - 1 of each byte
+  }
+};
+
+/// Pixels of a and of b that a lane has.
+constexpr int kLaneRows = kTileRows / 8, kLaneColumns = 2 * kTileColumns / 8;
+
 /// The sums of a warp. A lane has pixels 8 (lane / 4) + i of a tile's rows, and 16 (lane % 4) + m of its columns.
 template <class Kind> struct TileSums {
-  static constexpr int kRows = kTileRows / 16, kColumns = kTileColumns / 8;
-  int at[kRows][kColumns][4];
+  using Factors = LaneFactors<Kind>;
+  static constexpr int kInstructions = Kind::kPlanes * Kind::kChunks;  ///< for a row of a patch
+  int at[Factors::kRows][Factors::kColumns][4];
 
-  /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers. Both pictures' words are
-  /// those of the lane.
+  /// Adds the products of a row of each patch, or takes away them and the sum of b's numbers.
   template <bool kIsRemoved> IRUKA_INLINE void add(const TileMatching& job, const int* a, const int* b) {
     IRUKA_TILE_UNROLL
-    for (int chunk = 0; chunk < Kind::kPlanes * Kind::kChunks; chunk++) {
-      const int word = chunk % Kind::kChunks * 8;
-      LaneWords<Kind> from_a, from_b;
-      from_a.load(a + chunk / Kind::kChunks * job.a_plane + word * Kind::kPixels, job.a_copy);
-      from_b.load(b + chunk / Kind::kChunks * job.b_plane + word * Kind::kPixels, job.b_copy);
-      int of_b[kColumns][Kind::kHalves];
+    for (int chunk = 0; chunk < kInstructions; chunk++) {
+      Factors row;
+      row.template load<kIsRemoved>(job, a, b, chunk);
       IRUKA_TILE_UNROLL
-      for (int half = 0; half < Kind::kHalves; half++) {
-        const bool is_whole = word + 3 * Kind::kHalves + half < Kind::kWholeWords;
-        const unsigned mask =
-            is_whole ? ~0u : Kind::mask(word + int(threadIdx.x % 4) * Kind::kHalves + half);  // a lane's constant
-        IRUKA_TILE_UNROLL
-        for (int n = 0; n < kColumns; n++) of_b[n][half] = from_b.at(n, half) & int(mask);
-      }
+      for (int i = 0; i < Factors::kRows; i++) IRUKA_TILE_UNROLL
+      for (int n = 0; n < Factors::kColumns; n++) multiply<Kind::kHalves>(at[i][n], row.a[i], row.b[n]);
+    }
+  }
+
+  /// Goes on to the next row, `steps` of the lane's columns. Where rows are short, one instruction takes a row away and
+  /// adds another.
+  IRUKA_INLINE void step(const TileMatching& job, const int* a, const int* b, const int* steps) {
+    int own[kLaneColumns];
+    load_words<4>(steps, own);
+    IRUKA_TILE_UNROLL
+    for (int m = 0; m < kLaneColumns; m++) IRUKA_TILE_UNROLL
+    for (int i = 0; i < kLaneRows; i++) pair(i, m) += own[m];
+    const int *const next_a = a + ptrdiff_t(Kind::kPatch) * job.a_line, *const next_b =
+                                                                            b + ptrdiff_t(Kind::kPatch) * job.b_line;
+    if constexpr (Kind::kHalves == 2) {
+      add<true>(job, a, b);
+      add<false>(job, next_a, next_b);
+    } else {
       IRUKA_TILE_UNROLL
-      for (int i = 0; i < kRows; i++) {
-        int of_a[2 * Kind::kHalves];
+      for (int chunk = 0; chunk < kInstructions; chunk++) {
+        Factors left, next;
+        left.template load<true>(job, a, b, chunk);
+        next.template load<false>(job, next_a, next_b, chunk);
         IRUKA_TILE_UNROLL
-        for (int k = 0; k < 2 * Kind::kHalves; k++) {
-          of_a[k] = from_a.of_lines(i, k);
-          if (kIsRemoved) of_a[k] = ~of_a[k];  // -x - 1 of each byte
-        }
-        IRUKA_TILE_UNROLL
-        for (int n = 0; n < kColumns; n++) multiply<Kind::kHalves>(at[i][n], of_a, of_b[n]);
+        for (int i = 0; i < Factors::kRows; i++) IRUKA_TILE_UNROLL
+        for (int n = 0; n < Factors::kColumns; n++)
+          multiply<2>(at[i][n], {left.a[i][0], left.a[i][1], next.a[i][0], next.a[i][1]}, {left.b[n][0], next.b[n][0]});
       }
     }
   }
@@ -132,8 +171,6 @@ template <class Kind> struct TileSums {
   /// Of the lane's pixels i of a and m of b.
   IRUKA_INLINE int& pair(int i, int m) { return at[i / 2][m % 8][i % 2 * 2 + m / 8]; }
 };
-/// Pixels of b that a lane has.
-constexpr int kLaneColumns = 2 * kTileColumns / 8;
 
 /// The largest of each row of a tile, of which lane % 4 chooses two: pixels 8 (lane / 4) + i of i = rows_of_lane() and
 /// the next one. `most` has those of the lane's columns.
@@ -156,13 +193,13 @@ IRUKA_INLINE void reduce_rows(const int (&most)[8], int (&of_lane)[2]) {
 /// Looks for the nearest candidate in one row of a tile, `i`, and writes it for the pixels that `hits` names by the
 /// lanes that have them.
 template <class Kind>
-IRUKA_INLINE void keep_row(TileSums<Kind>& sums, const int (&addends)[kLaneColumns], int i, unsigned hits,
-                           const int* squares, int label, unsigned long long* nearest) {
+IRUKA_INLINE void keep_row(TileSums<Kind>& sums, int i, unsigned hits, const int* squares, int label,
+                           unsigned long long* nearest) {
   int score = kNoScore, place = 0, own_squares[kLaneColumns];
   load_words<4>(squares, own_squares);
   IRUKA_TILE_UNROLL
   for (int m = 0; m < kLaneColumns; m++) {
-    const int found = 2 * (sums.pair(i, m) + addends[m]) - (own_squares[m] & 1);
+    const int found = 2 * sums.pair(i, m) - (own_squares[m] & 1);
     if (found > score) score = found, place = m;
   }
   unsigned long long key = tile_key(score, label + place);
@@ -182,11 +219,11 @@ IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, 
   const int* b = job.b + ptrdiff_t(first + dy) * job.b_line + b_x + LaneWords<Kind>::offset();
   ptrdiff_t place = ptrdiff_t(first + dy) * job.columns + b_x + lane % 4 * kLaneColumns;
   TileSums<Kind> sums;
-  int addends[kLaneColumns];
-  load_words<4>(job.removed + place, addends);
+  int halves[kLaneColumns];
+  load_words<4>(job.halves + place, halves);
   IRUKA_TILE_UNROLL
   for (int m = 0; m < kLaneColumns; m++) IRUKA_TILE_UNROLL
-  for (int i = 0; i < 8; i++) sums.pair(i, m) = -addends[m];
+  for (int i = 0; i < 8; i++) sums.pair(i, m) = halves[m];
 #pragma unroll 1
   for (int k = 0; k < Kind::kPatch; k++)
     sums.template add<false>(job, a + ptrdiff_t(k) * job.a_line, b + ptrdiff_t(k) * job.b_line);
@@ -198,13 +235,12 @@ IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, 
     IRUKA_TILE_UNROLL
     for (int k = 0; k < 2; k++)  // others write while this warp reads, past the nearest cache
       if (own_x + k < job.width) least[k] = score_of(*(volatile const unsigned long long*)(nearest + k));
-    load_words<4>(job.addends + place, addends);
     int most[8], of_lane[2];
     IRUKA_TILE_UNROLL
     for (int i = 0; i < 8; i++) {
-      most[i] = sums.pair(i, 0) + addends[0];
+      most[i] = sums.pair(i, 0);
       IRUKA_TILE_UNROLL
-      for (int m = 1; m < kLaneColumns; m++) most[i] = max(sums.pair(i, m) + addends[m], most[i]);
+      for (int m = 1; m < kLaneColumns; m++) most[i] = max(sums.pair(i, m), most[i]);
     }
     reduce_rows(most, of_lane);
     // Equal halves may be a larger score, or one of a candidate that is first in scan order.
@@ -216,13 +252,12 @@ IRUKA_INLINE void walk_tile(const TileMatching& job, int first, int end, int x, 
         // The lanes of the row: i is 4 (lane % 2) + 2 (lane % 4 / 2), or the next number.
         const unsigned of_row = hits[i % 2] & (0x11111111u << (i / 4 + i / 2 % 2 * 2));
         if (of_row)
-          keep_row(sums, addends, i, of_row, job.squares + place,
-                   (y + dy) * job.b_width + b_x + lane % 4 * kLaneColumns, nearest + i % 2);
+          keep_row(sums, i, of_row, job.squares + place, (y + dy) * job.b_width + b_x + lane % 4 * kLaneColumns,
+                   nearest + i % 2);
       }
     }
     if (y + 1 == end) break;
-    sums.template add<true>(job, a, b);
-    sums.template add<false>(job, a + ptrdiff_t(Kind::kPatch) * job.a_line, b + ptrdiff_t(Kind::kPatch) * job.b_line);
+    sums.step(job, a, b, job.steps + place);
     a += job.a_line;
     b += job.b_line;
     place += job.columns;
