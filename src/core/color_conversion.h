@@ -27,6 +27,12 @@ constexpr int outputs_of(ColorConversion conversion) {
   return conversion == ColorConversion::rgb_to_gray ? 1 : conversion == ColorConversion::rgb_to_rgba ? 4 : 3;
 }
 
+/// Whether values only move, whatever they mean, and white is added.
+constexpr bool only_moves(ColorConversion conversion) {
+  return conversion == ColorConversion::reorder || conversion == ColorConversion::gray_to_rgb ||
+         conversion == ColorConversion::rgb_to_rgba || conversion == ColorConversion::rgba_to_rgb;
+}
+
 /// What the values of a dtype mean, by the members of core/kernels/color.h.
 struct ColorRange {
   float most, half, turn, light, chroma, chroma_zero;

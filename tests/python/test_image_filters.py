@@ -173,7 +173,7 @@ def test_medians_are_numpys(rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_small_medians_of_rows_of_any_length(rng, dtype):
+def test_small_windows_of_rows_of_any_length(rng, dtype):
     for channels in (1, 2, 3, 4, 5):
         large = random_picture(rng, (3, 140, channels), dtype)
         for width in [*range(1, 36), 63, 64, 65, 128, 140]:
@@ -182,6 +182,12 @@ def test_small_medians_of_rows_of_any_length(rng, dtype):
                 want = np.median(windows(picture, 3, 3, None, mode, 1), (-2, -1))
                 got = iruka.asnumpy(image.median_filter(picture, 3, mode=mode, value=1))
                 np.testing.assert_array_equal(got, want, err_msg=f"{channels} {width} {mode}")
+                for size in (3, 5):
+                    seen, element = windows(picture, size, size, None, mode, 1), np.ones((size, size), np.uint8)
+                    got = iruka.asnumpy(image.erode(picture, element, mode=mode, value=1))
+                    np.testing.assert_array_equal(got, seen.min((-2, -1)), err_msg=f"{channels} {width} {mode}")
+                    got = iruka.asnumpy(image.dilate(picture, element, mode=mode, value=1))
+                    np.testing.assert_array_equal(got, seen.max((-2, -1)), err_msg=f"{channels} {width} {mode}")
 
 
 @pytest.mark.parametrize("size", [3, 5, 7, 13, 33])

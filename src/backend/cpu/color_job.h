@@ -18,6 +18,7 @@ struct PixelStep {
 };
 
 struct ColorLoops {
+  /// Words are uint16, or float16 whose values only move.
   void (*byte_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);
   void (*word_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);
   void (*float_pixels)(const PixelStep& step, const void* from, int64_t count, void* to);

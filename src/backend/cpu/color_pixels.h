@@ -88,7 +88,16 @@ void convert_pixels(const PixelStep& step, const T* from, int64_t count, T* to) 
     const auto run = [&](auto&& convert) __attribute__((always_inline)) {
       each_tile<T, kInputs, kOutputs>(step, from, count, to, convert);
     };
-    if constexpr (sizeof(T) > 1) {
+    if constexpr (sizeof(T) == 2 && only_moves(kConversion)) {
+      const int white = static_cast<int>(range.most);
+      run([&](const T* const* inputs, T* const* outputs) __attribute__((always_inline)) {
+        convert_planes<kConversion, T, int>(inputs, outputs, kTilePixels<T>,
+                                            [&](const int* in, int* out) __attribute__((always_inline)) {
+                                              parts::convert_bytes<static_cast<int>(kConversion)>(in, out);
+                                              if constexpr (kOutputs == 4) out[3] = white;
+                                            });
+      });
+    } else if constexpr (sizeof(T) > 1) {
       run([&](const T* const* inputs, T* const* outputs) __attribute__((always_inline)) {
         convert_planes<kConversion, T, float>(inputs, outputs, kTilePixels<T>,
                                               [&](const float* in, float* out) __attribute__((always_inline)) {

@@ -97,6 +97,11 @@ void ColorSteps::choose_pixel_step(const std::vector<PointStep>& steps, Sample s
                  .reverses_inputs = step.reverses_inputs,
                  .reverses_outputs = step.reverses_outputs,
                  .matrix = mixes ? step.scale.data() : nullptr};
+  if (staged == Sample::float16 && !mixes && only_moves(step.conversion)) {
+    constexpr float kBitsOfOne = 0x3c00;
+    run_pixels_ = loops_.word_pixels;
+    pixel_step_.range.most = kBitsOfOne;
+  }
   for (int64_t c = 0; mixes && c < 3; ++c) pixel_step_.offset[c] = number_of(step.offset, c);
 }
 

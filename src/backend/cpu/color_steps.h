@@ -29,7 +29,8 @@ class ColorSteps {
   int64_t scratch_bytes() const { return 2 * channels_ * kLine; }
   /// Pixels of one call of run() at most.
   static constexpr int64_t kPixels = 960;
-  /// Whether run_pixels() may be called: a single conversion, or matrix of three by three, of no float16.
+  /// Whether run_pixels() may be called: a single conversion, or matrix of three by three; of float16, a
+  /// conversion that only moves values.
   bool has_pixel_step() const { return run_pixels_ != nullptr; }
   /// Applies all steps to pixels whose channels are neighbours, before and after them.
   void run_pixels(const char* from, int64_t pixels, char* to) const { run_pixels_(pixel_step_, from, pixels, to); }

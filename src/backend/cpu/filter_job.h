@@ -32,6 +32,10 @@ struct RankLoops {
   /// The least, or greatest, of the elements of the same number of some rows. `result` may be the first row.
   void (*least)(const T* const* rows, int count, int64_t elements, T* result);
   void (*greatest)(const T* const* rows, int count, int64_t elements, T* result);
+  /// The least, or greatest, of `width` neighbours, 3 or 5, up to kMostShifted elements apart, of which the middle one
+  /// begins at `row`. Rows have room for a vector before their beginning and behind their end.
+  void (*least_neighbor)(const T* row, int width, int64_t step, int64_t elements, T* result);
+  void (*greatest_neighbor)(const T* row, int width, int64_t step, int64_t elements, T* result);
   /// Sorts each column of kMostSorted rows at most.
   void (*sort_columns)(const T* const* rows, int size, int64_t elements, T* const* sorted);
   /// The median of `size` columns that are sorted and `step` elements apart.

@@ -131,9 +131,10 @@ IRUKA_FILTER_INLINE void fill_from_neighbors(const T* const* rows, const T* cons
 #include "backend/cpu/filter_ranks.h"
 #include "backend/cpu/filter_sums.h"
 
-template <class T> constexpr RankLoops<T> rank_loops{extreme<T, false>,    extreme<T, true>,  sort_columns<T>,
-                                                     median_of_columns<T>, median_of_nine<T>, median<T>,
-                                                     subtract<T>};
+template <class T> constexpr RankLoops<T> rank_loops{
+    extreme<T, false>,         extreme<T, true>, extreme_neighbor<T, false>,
+    extreme_neighbor<T, true>, sort_columns<T>,  median_of_columns<T>,
+    median_of_nine<T>,         median<T>,        subtract<T>};
 template <class T, class S> constexpr BoxLoops<T, S> box_loops{add_rows<T, S>, slide<T, S>, across<T, S>};
 
 }  // namespace

@@ -513,6 +513,10 @@ void FilterPass::rank_row(Workspace& space, const RankLoops<T>& loops, int64_t p
   }
   const T* from = pad_columns(extreme_columns(space, loops, y), plane);
   const int64_t width = window_.width;
+  if ((width == 3 || width == 5) && window_.anchor_x == width / 2 && channels_ <= kMostShifted) {
+    const auto across = window_.kind == Kind::least ? loops.least_neighbor : loops.greatest_neighbor;
+    return across(from + window_.anchor_x * channels_, window_.width, channels_, elements_, to);
+  }
   if (width <= kDirect) {
     const T* columns[kDirect];
     for (int64_t k = 0; k < width; ++k) columns[k] = from + k * channels_;

@@ -47,6 +47,43 @@ void extreme(const T* const* rows, int count, int64_t elements, T* result) {
   }
 }
 
+template <class T, bool kIsGreatest, int kWidth, int kStep>
+void extreme_of_neighbors(const T* row, int64_t elements, T* result) {
+  using L = Lanes<T>;
+  using V = typename L::Vector;
+  constexpr int kReach = kWidth / 2 * kStep;
+  const auto join = [](V a, V b) __attribute__((always_inline)) { return kIsGreatest ? larger(a, b) : lesser(a, b); };
+  V current = L::load(row), next = L::load(row + L::kSize);
+  const V before = L::load(row - L::kSize);
+  V pairs_before = join(before, shifted<L, kStep>(before, current));  // each with the neighbour behind it
+  const auto make = [&]() __attribute__((always_inline)) {
+    const V behind = shifted<L, kStep>(current, next), pairs = join(current, behind);
+    const V first = shifted<L, L::kSize - kReach>(pairs_before, pairs);
+    pairs_before = pairs;
+    if constexpr (kWidth == 3) return join(first, behind);
+    return join(join(first, pairs), shifted<L, kReach>(current, next));
+  };
+  int64_t x = 0;
+  for (; x + L::kSize <= elements; x += L::kSize) {
+    L::store(make(), result + x);
+    current = next;
+    next = L::load(row + x + 2 * L::kSize);
+  }
+  if (x == elements) return;
+  const V last = make();
+  __builtin_memcpy(result + x, &last, static_cast<size_t>(elements - x) * sizeof(T));
+}
+template <class T, bool kIsGreatest>
+void extreme_neighbor(const T* row, int width, int64_t step, int64_t elements, T* result) {
+  with_step(step, [&]<int kStep>() {
+    if (width == 3) return extreme_of_neighbors<T, kIsGreatest, 3, kStep>(row, elements, result);
+    if constexpr (2 * kStep <= Lanes<T>::kSize)
+      return extreme_of_neighbors<T, kIsGreatest, 5, kStep>(row, elements, result);
+    const T* const rows[] = {row - 2 * kStep, row - kStep, row, row + kStep, row + 2 * kStep};
+    extreme_of<T, kIsGreatest, 5>(rows, 5, elements, result);
+  });
+}
+
 template <class T> void subtract(const T* a, const T* b, int64_t elements, T* result) {
   using L = Lanes<T>;
   fill_row<L>(elements, result, [&](int64_t x) __attribute__((always_inline)) {
