@@ -39,6 +39,16 @@ struct LevelPair {
   bool is_wide = false;
 };
 
+/// Dense pixels of rows of uint8 or uint16, whose values and squares are added up for each of their channels.
+struct LevelSums {
+  const void* source = nullptr;
+  int64_t rows = 0, pixels = 0, channels = 1;
+  int64_t row_bytes = 0;
+  bool is_wide = false;
+  int64_t* sums = nullptr;     ///< (channels,)
+  int64_t* squares = nullptr;  ///< (channels,)
+};
+
 class PictureLevels {
  public:
   static constinit const Implementations<PictureLevels> implementations;
@@ -47,6 +57,8 @@ class PictureLevels {
   /// All rectangles on all threads. Their counts do not overlap.
   virtual void count(std::span<const LevelCount> rectangles) = 0;
   virtual void map(const LevelMap& channel) = 0;
+  /// Adds to the sums of each of these.
+  virtual void add_up(std::span<const LevelSums> rectangles) = 0;
   /// The sum of the squares of all differences, which is exact.
   virtual uint64_t squared_difference(const LevelPair& pair) = 0;
 };

@@ -251,23 +251,53 @@ Array clahe_of(const Array& picture, const Clahe& options, Layout layout, const 
   return result;
 }
 
+/// The sums of the values of each channel, and of their squares: int64 (channels,), which are exact.
+std::pair<Array, Array> level_sums(const Array& picture, const PictureShape& shape) {
+  const int64_t levels = levels_of(picture.dtype()), item = itemsize(picture.dtype());
+  const Tiling tiling = one_tile(shape);
+  const auto [row, column, channel] = strides_of(picture, tiling);
+  PictureLevels* const loops = loops_of(picture.device());
+  const bool has_pixels = column == shape.channels * item && (channel == item || shape.channels == 1);
+  if (loops && picture.size() > 0 && (has_pixels || column == item)) {
+    const auto nothing = [&] {
+      Array made = Array::empty({shape.channels}, Dtype::int64, picture.device());
+      made.fill(Scalar(int64_t{0}));
+      return made;
+    };
+    const Array sums = nothing(), squares = nothing();
+    std::vector<LevelSums> jobs;
+    for (int64_t c = 0; c < (has_pixels ? 1 : shape.channels); ++c)
+      jobs.push_back({.source = static_cast<const char*>(picture.data()) + c * channel,
+                      .rows = shape.height,
+                      .pixels = shape.width,
+                      .channels = has_pixels ? shape.channels : 1,
+                      .row_bytes = row,
+                      .is_wide = levels > 256,
+                      .sums = static_cast<int64_t*>(sums.data()) + c,
+                      .squares = static_cast<int64_t*>(squares.data()) + c});
+    loops->add_up(jobs);
+    return {sums, squares};
+  }
+  const Array counts = tile_counts(tiling, picture).reshape({shape.channels, levels});
+  const auto sum_of = [&](const std::string& value) {
+    return reduce(
+        sum, table_of(counts, Dtype::int64, "count * " + value, "int64 count, int64 levels", {counts, Scalar(levels)}),
+        {.axes = Dims{1}});
+  };
+  return {sum_of("(i % levels)"), sum_of("((i % levels) * (i % levels))")};
+}
+
 }  // namespace
 
 ChannelMoments moments_of_levels(const Array& picture, Layout layout) {
   const PictureShape shape = shape_of_integers("channel_moments", picture, layout);
-  const int64_t levels = levels_of(picture.dtype()), pixels = shape.height * shape.width;
-  const Array counts = tile_counts(one_tile(shape), picture).reshape({shape.channels, levels});
-  const auto mean_over = [&](const std::string& value, const Array& mean) {
-    const Array parts = table_of(counts, Dtype::float64, "double(count) * (" + value + ") / double(pixels)",
-                                 "int64 count, float64 mean, int32 levels, int64 pixels",
-                                 {counts, mean, Scalar(levels), Scalar(pixels)});
-    return reduce(sum, parts, {.axes = Dims{1}, .keepdims = true});
-  };
-  const Array zero = zeros({1, 1}).to_device(picture.device());
-  const Array mean = mean_over("double(i % levels)", zero);
-  const Array variance = mean_over("(double(i % levels) - mean) * (double(i % levels) - mean)", mean);
-  const Array deviation = table_of(variance, Dtype::float64, "sqrt(x)", "float64 x", {variance});
-  return {mean.reshape({shape.channels}), deviation.reshape({shape.channels})};
+  const int64_t pixels = shape.height * shape.width;
+  const auto [sums, squares] = level_sums(picture, shape);
+  const Array mean =
+      table_of(sums, Dtype::float64, "double(sum) / double(pixels)", "int64 sum, int64 pixels", {sums, Scalar(pixels)});
+  const Array deviation = table_of(sums, Dtype::float64, "level_deviation(sum, squares, pixels)",
+                                   "int64 sum, int64 squares, int64 pixels", {sums, squares, Scalar(pixels)});
+  return {mean, deviation};
 }
 
 Array equalize(const Array& picture, Layout layout) { return equalized(picture, layout, nullptr); }

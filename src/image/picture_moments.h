@@ -1,4 +1,4 @@
-// Moments of the channels of uint8 and uint16 by their histograms.
+// Moments of the channels of uint8 and uint16 by exact sums.
 #pragma once
 
 #include "iruka/picture_statistics.h"

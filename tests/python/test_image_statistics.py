@@ -136,6 +136,25 @@ def test_moments_are_numpys(rng, dtype):
     np.testing.assert_allclose(as_numpy(mean), batch.astype(np.float64).mean((1, 2)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_moments_of_integers_are_exact(rng, way, dtype):
+    most = np.iinfo(dtype).max
+    for channels in (1, 2, 3, 4, 7):
+        picture = picture_of(rng, (70, 1003, channels), dtype)
+        bright = np.full((5, 300, channels), most, dtype)
+        bright[0, 0] -= 1
+        for given in (picture, picture[3:9, 5:77], picture[:, ::-1], picture[:, ::2], picture[:1, :1], bright):
+            numbers = given.reshape(-1, channels).astype(object)
+            count = len(numbers)
+            sums, squares = numbers.sum(0), (numbers**2).sum(0)
+            for planes in (False, True):
+                taken = np.ascontiguousarray(given.transpose(2, 0, 1)) if planes else given
+                mean, std = image.channel_moments(taken, layout="CHW" if planes else "HWC")
+                np.testing.assert_array_equal(as_numpy(mean), [int(each) / count for each in sums])
+                want = [np.sqrt((count * int(b) - int(a) ** 2) / count**2) for a, b in zip(sums, squares, strict=True)]
+                np.testing.assert_allclose(as_numpy(std), want, rtol=1e-15, atol=0)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_psnr_is_scikit_images(rng, dtype):
     for shape in ((1, 1), (31, 44), (20, 30, 3)):
@@ -150,7 +169,7 @@ def test_psnr_is_scikit_images(rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_psnr_of_integers_is_exact(rng, dtype):
+def test_psnr_of_integers_is_exact(rng, way, dtype):
     wide = picture_of(rng, (2, 211, 1003, 3), dtype)
     pairs = [
         (wide[0], wide[1]),

@@ -42,6 +42,9 @@ struct ColorLoops {
   void (*blend_tables)(const void* input, bool is_wide, const void* const* tables, const float* across, float down,
                        void* output, int64_t count);
   void (*lookup)(const void* input, bool is_wide, const float* table, float* output, int64_t count);
+  /// Adds the values, and their squares, of pixels of uint8 or uint16 to numbers for each channel.
+  void (*level_sums)(const void* from, bool is_wide, int64_t channels, int64_t pixels, uint64_t* sums,
+                     uint64_t* squares);
   /// The sum of the squares of differences of uint8 or uint16.
   uint64_t (*squared_difference)(const void* a, const void* b, bool is_wide, int64_t count);
 };

@@ -111,6 +111,12 @@ IRUKA_INLINE void bytes_to_lab(const float (&light)[256], const T* const* inputs
 #else
 constexpr bool has_words(ColorConversion) { return false; }
 IRUKA_INLINE int64_t add_squared_differences(const uint8_t*, const uint8_t*, int64_t, uint64_t&) { return 0; }
+struct ByteSums {
+  static constexpr int kMost = 1 << 13;
+  uint64_t sums = 0, squares = 0;
+  IRUKA_INLINE void add(const uint8_t* from);
+  IRUKA_INLINE void add_to(uint64_t& all, uint64_t& all_squares) const { all += sums, all_squares += squares; }
+};
 constexpr bool kMixesWords = false;
 constexpr int kWordPixels = 0;
 IRUKA_INLINE void mix_words(const float (&)[3][3], const float (&)[3], const uint8_t* const*, uint8_t* const*) {}
@@ -285,8 +291,66 @@ void lookup(const void* input, bool is_wide, const float* __restrict table, floa
   }
 }
 
+#if !defined(__x86_64__)
+void ByteSums::add(const uint8_t* from) {
+  for (int k = 0; k < kTilePixels<uint8_t>; ++k) sums += from[k], squares += uint32_t{from[k]} * from[k];
+}
+#endif
 template <class T>
-IRUKA_INLINE uint64_t squares(const T* a, const T* b, int64_t count) {
+void sums_of_any(const T* from, int64_t channels, int64_t pixels, uint64_t* sums, uint64_t* squares) {
+  for (int64_t x = 0; x < pixels; ++x, from += channels) {
+    for (int64_t c = 0; c < channels; ++c) {
+      sums[c] += from[c];
+      squares[c] += uint64_t{from[c]} * from[c];
+    }
+  }
+}
+/// By tiles of up to four channels.
+template <class T, int kChannels>
+void sums_of_tiles(const T* from, int64_t pixels, uint64_t* sums, uint64_t* squares) {
+  constexpr int64_t kPixels = kTilePixels<T>;
+  int64_t x = 0;
+  while (x + kPixels <= pixels) {
+    const int64_t tiles = (pixels - x) / kPixels;
+    const int64_t end = x + (tiles < ByteSums::kMost ? tiles : ByteSums::kMost) * kPixels;
+    ByteSums made[kChannels];
+    for (; x < end; x += kPixels) {
+      Tile<T, kChannels> tile;
+      tile.load(from + x * kChannels, false);
+      for (int c = 0; c < kChannels; ++c) {
+        if constexpr (sizeof(T) == 1) {
+          made[c].add(tile.planes[c]);
+        } else {
+          uint32_t sum = 0;
+          uint64_t square = 0;
+          for (int k = 0; k < kPixels; ++k)
+            sum += tile.planes[c][k], square += uint64_t{tile.planes[c][k]} * tile.planes[c][k];
+          sums[c] += sum;
+          squares[c] += square;
+        }
+      }
+    }
+    for (int c = 0; sizeof(T) == 1 && c < kChannels; ++c) made[c].add_to(sums[c], squares[c]);
+  }
+  sums_of_any(from + x * kChannels, kChannels, pixels - x, sums, squares);
+}
+template <class T>
+void level_sums_of(const T* from, int64_t channels, int64_t pixels, uint64_t* sums, uint64_t* squares) {
+  switch (channels) {
+    case 1: return sums_of_tiles<T, 1>(from, pixels, sums, squares);
+    case 2: return sums_of_tiles<T, 2>(from, pixels, sums, squares);
+    case 3: return sums_of_tiles<T, 3>(from, pixels, sums, squares);
+    case 4: return sums_of_tiles<T, 4>(from, pixels, sums, squares);
+    default: return sums_of_any(from, channels, pixels, sums, squares);
+  }
+}
+void level_sums(const void* from, bool is_wide, int64_t channels, int64_t pixels, uint64_t* sums, uint64_t* squares) {
+  if (is_wide) return level_sums_of(static_cast<const uint16_t*>(from), channels, pixels, sums, squares);
+  level_sums_of(static_cast<const uint8_t*>(from), channels, pixels, sums, squares);
+}
+
+template <class T>
+IRUKA_INLINE uint64_t squares_apart(const T* a, const T* b, int64_t count) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t apart = a[i] < b[i] ? b[i] - a[i] : a[i] - b[i];
@@ -295,11 +359,11 @@ IRUKA_INLINE uint64_t squares(const T* a, const T* b, int64_t count) {
   return sum;
 }
 uint64_t squared_difference(const void* a, const void* b, bool is_wide, int64_t count) {
-  if (is_wide) return squares(static_cast<const uint16_t*>(a), static_cast<const uint16_t*>(b), count);
+  if (is_wide) return squares_apart(static_cast<const uint16_t*>(a), static_cast<const uint16_t*>(b), count);
   const auto *const x = static_cast<const uint8_t*>(a), *const y = static_cast<const uint8_t*>(b);
   uint64_t sum = 0;
   const int64_t done = add_squared_differences(x, y, count, sum);
-  return sum + squares(x + done, y + done, count - done);
+  return sum + squares_apart(x + done, y + done, count - done);
 }
 
 }  // namespace
@@ -317,6 +381,7 @@ const ColorLoops color_loops{step_of_pixels<uint8_t>,
                              lookup_bytes,
                              blend_tables,
                              lookup,
+                             level_sums,
                              squared_difference};
 // NOLINTEND(misc-definitions-in-headers)
 

@@ -144,6 +144,26 @@ IRUKA_INLINE void mix_words(const float (&matrix)[3][3], const float (&offset)[3
   }
 }
 
+/// The sums of the bytes of vectors, and of their squares, of which a lane holds those of kMost vectors.
+struct ByteSums {
+  static constexpr int kMost = 1 << 13;
+  using Wide __attribute__((vector_size(sizeof(Integers)))) = uint64_t;
+  using Unsigned __attribute__((vector_size(sizeof(Integers)))) = uint32_t;
+  Wide sums{};
+  Unsigned squares{};
+
+  IRUKA_INLINE void add(const uint8_t* from) {
+    const auto bytes = (Integers)(*reinterpret_cast<const ByteVector*>(from)), zero = (Integers)Words{};
+    const Integers low = IRUKA_WIDE(unpacklo_epi8)(bytes, zero), high = IRUKA_WIDE(unpackhi_epi8)(bytes, zero);
+    sums += (Wide)IRUKA_WIDE(sad_epu8)(bytes, zero);
+    squares += (Unsigned)IRUKA_WIDE(madd_epi16)(low, low) + (Unsigned)IRUKA_WIDE(madd_epi16)(high, high);
+  }
+  IRUKA_INLINE void add_to(uint64_t& all, uint64_t& all_squares) const {
+    for (size_t k = 0; k < sizeof(Wide) / sizeof(uint64_t); ++k) all += sums[k];
+    for (size_t k = 0; k < sizeof(Unsigned) / sizeof(uint32_t); ++k) all_squares += squares[k];
+  }
+};
+
 /// Adds the squares of the differences of whole vectors of bytes to `sum`. Returns how many bytes these are.
 IRUKA_INLINE int64_t add_squared_differences(const uint8_t* a, const uint8_t* b, int64_t count, uint64_t& sum) {
   constexpr int64_t kMostVectors = 1 << 13;  // a lane adds up to 4 * 255^2 of each

@@ -156,6 +156,23 @@ class CpuPictureLevels final : public PictureLevels {
     parallel_for(channel.rows, std::max<int64_t>(kStripPixels / channel.columns, 1),
                  [&](int64_t begin, int64_t end) { mapping.run(begin, end); });
   }
+  void add_up(std::span<const LevelSums> rectangles) override {
+    std::mutex mutex;
+    for (const LevelSums& job : rectangles) {
+      const auto channels = static_cast<size_t>(job.channels);
+      parallel_for(job.rows, std::max<int64_t>(kStripPixels / job.pixels, 1), [&](int64_t begin, int64_t end) {
+        std::vector<uint64_t> made(2 * channels);
+        for (int64_t y = begin; y < end && !should_stop(); ++y)
+          color_loops().level_sums(static_cast<const char*>(job.source) + y * job.row_bytes, job.is_wide, job.channels,
+                                   job.pixels, made.data(), made.data() + channels);
+        const std::lock_guard lock(mutex);
+        for (size_t c = 0; c < channels; ++c) {
+          job.sums[c] += static_cast<int64_t>(made[c]);
+          job.squares[c] += static_cast<int64_t>(made[channels + c]);
+        }
+      });
+    }
+  }
   uint64_t squared_difference(const LevelPair& pair) override {
     const int64_t item = pair.is_wide ? 2 : 1, row_bytes = pair.values * item;
     // Dense pictures are one row, of which any part may be a strip.

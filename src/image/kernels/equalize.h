@@ -99,4 +99,13 @@ IRUKA_INLINE float interpolated_level(const Tiling<Index>& job, const Table& tab
   return nearest_level(double(above * up + below * down.share), kLevels);
 }
 
+/// The standard deviation of integers by their sum and that of their squares. These become the sums of the distances
+/// from the integer next to the mean, which are small and exact.
+IRUKA_INLINE double level_deviation(int64_t sum, int64_t squares, int64_t pixels) {
+  const int64_t middle = (sum + pixels / 2) / pixels, apart = sum - pixels * middle;
+  const int64_t squares_apart = squares - 2 * middle * sum + pixels * middle * middle;
+  const double count = double(pixels);
+  return sqrt((double(squares_apart) - double(apart) * double(apart) / count) / count);
+}
+
 }  // namespace iruka::image
