@@ -44,8 +44,8 @@ class DecodingStreams {
   }
 
  private:
-  /// A stream is used again when chains were given the pictures of as many others.
-  static constexpr size_t kKept = 3;
+  /// Free streams from which on the oldest is used again, so that its chain has ended, or nearly so.
+  static constexpr size_t kKept = 2;
 
   Device& device_;
   ForkSafeMutex mutex_;
