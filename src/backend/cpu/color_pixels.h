@@ -48,13 +48,30 @@ IRUKA_INLINE int64_t aligned_pixel(const T* to) {
   return skipped % kChannels == 0 ? skipped / kChannels : 0;
 }
 
-/// Calls convert(inputs, outputs) with the planes of each tile. The pictures do not overlap, so that the first tile may
-/// overlap the second, from which on stores are aligned, and the last one the one before it.
-template <class T, int kInputs, int kOutputs, class Convert>
-IRUKA_INLINE void each_tile(const PixelStep& step, const T* from, int64_t count, T* to, Convert&& convert) {
+/// Calls run(pixels, made) for each tile. The pictures do not overlap, so that the first tile may overlap the second,
+/// from which on stores are aligned, and the last one the one before it.
+template <class T, int kInputs, int kOutputs, class Run>
+IRUKA_INLINE void each_tile(const T* from, int64_t count, T* to, Run&& run) {
   constexpr int64_t kPixels = kTilePixels<T>;
+  if (count < kPixels) {
+    const auto pixels = static_cast<size_t>(count);
+    T few[4 * kPixels]{}, made[4 * kPixels];
+    __builtin_memcpy(few, from, pixels * kInputs * sizeof(T));
+    run(few, made);
+    __builtin_memcpy(to, made, pixels * kOutputs * sizeof(T));
+    return;
+  }
+  const int64_t aligned = aligned_pixel<T, kOutputs>(to), last = count - kPixels;
+  for (int64_t x = 0; x < last; x = x == 0 && aligned > 0 ? aligned : x + kPixels)
+    run(from + kInputs * x, to + kOutputs * x);
+  run(from + kInputs * last, to + kOutputs * last);
+}
+
+/// Calls convert(inputs, outputs) with the planes of each tile.
+template <class T, int kInputs, int kOutputs, class Convert>
+IRUKA_INLINE void each_tile_of_planes(const PixelStep& step, const T* from, int64_t count, T* to, Convert&& convert) {
   const bool reverses_inputs = step.reverses_inputs, reverses_outputs = step.reverses_outputs;
-  const auto run = [&](const T* pixels, T* made) __attribute__((always_inline)) {
+  each_tile<T, kInputs, kOutputs>(from, count, to, [&](const T* pixels, T* made) __attribute__((always_inline)) {
     Tile<T, kInputs> source;
     Tile<T, kOutputs> result;
     source.load(pixels, reverses_inputs);
@@ -64,19 +81,14 @@ IRUKA_INLINE void each_tile(const PixelStep& step, const T* from, int64_t count,
                           result.planes[kOutputs > 3 ? 3 : 0]};
     convert(inputs, outputs);
     result.store(made, reverses_outputs);
-  };
-  if (count < kPixels) {
-    const auto pixels = static_cast<size_t>(count);
-    T few[4 * kPixels]{};
-    __builtin_memcpy(few, from, pixels * kInputs * sizeof(T));
-    run(few, few);
-    __builtin_memcpy(to, few, pixels * kOutputs * sizeof(T));
-    return;
-  }
-  const int64_t aligned = aligned_pixel<T, kOutputs>(to), last = count - kPixels;
-  for (int64_t x = 0; x < last; x = x == 0 && aligned > 0 ? aligned : x + kPixels)
-    run(from + kInputs * x, to + kOutputs * x);
-  run(from + kInputs * last, to + kOutputs * last);
+  });
+}
+
+/// Exchanges the first colour and the last one, if there are permutations for that.
+template <class T>
+IRUKA_INLINE bool reverse_pixels(const T* from, int64_t count, T* to) {
+  if constexpr (kPixelVector > 0) each_tile<T, 3, 3>(from, count, to, PixelLanes<T>::copy_reversed);
+  return kPixelVector > 0;
 }
 
 template <class T>
@@ -85,8 +97,11 @@ void convert_pixels(const PixelStep& step, const T* from, int64_t count, T* to) 
   const parts::ColorRange same{range.most, range.half, range.turn, range.light, range.chroma, range.chroma_zero};
   with_constant(step.conversion, [&]<ColorConversion kConversion>() {
     constexpr int kInputs = inputs_of(kConversion), kOutputs = outputs_of(kConversion);
+    if constexpr (kConversion == ColorConversion::reorder) {
+      if (step.reverses_inputs != step.reverses_outputs && reverse_pixels(from, count, to)) return;
+    }
     const auto run = [&](auto&& convert) __attribute__((always_inline)) {
-      each_tile<T, kInputs, kOutputs>(step, from, count, to, convert);
+      each_tile_of_planes<T, kInputs, kOutputs>(step, from, count, to, convert);
     };
     if constexpr (sizeof(T) == 2 && only_moves(kConversion)) {
       const int white = static_cast<int>(range.most);
@@ -130,7 +145,7 @@ void mix_pixels(const PixelStep& step, const T* from, int64_t count, T* to) {
   const PixelStep own = step;  // which no store can change
   float m[3][3];
   __builtin_memcpy(m, own.matrix, sizeof m);
-  each_tile<T, 3, 3>(
+  each_tile_of_planes<T, 3, 3>(
       own, from, count, to, [&](const T* const* inputs, T* const* outputs) __attribute__((always_inline)) {
         static_assert(sizeof(T) > 1 || !kMixesWords || kTilePixels<T> == kWordPixels);
         if constexpr (sizeof(T) == 1 && kMixesWords) return mix_words(m, own.offset, inputs, outputs);

@@ -37,6 +37,13 @@ struct PixelLanes {
     store_part(joined<1>(r, g, b, kAll), to, 1);
     store_part(joined<2>(r, g, b, kAll), to, 2);
   }
+  /// Copies pixels, the first channel and the last one exchanged.
+  static inline __attribute__((always_inline)) void copy_reversed(const T* from, T* to) {
+    const Vector a = load_part(from, 0), b = load_part(from, 1), c = load_part(from, 2);
+    store_part(reversed<0>(a, b, c, kAll), to, 0);
+    store_part(reversed<1>(a, b, c, kAll), to, 1);
+    store_part(reversed<2>(a, b, c, kAll), to, 2);
+  }
   static inline __attribute__((always_inline)) Vector load_plane(const T* from) {
     return *reinterpret_cast<const Unaligned*>(from);
   }
@@ -84,5 +91,19 @@ struct PixelLanes {
     constexpr auto channel = [](int at) { return (kPart * kThis + at % kPart) % 3; };
     const Vector two = __builtin_shufflevector(r, g, (channel(k) == 1 ? kPixels + k : k)...);
     return __builtin_shufflevector(two, b, (channel(k) == 2 ? kPixels + k : k)...);
+  }
+  /// Where in the parts of a lane the value comes from that place `at` of part `part` has in reversed pixels.
+  static constexpr int reversed_place(int part, int at) {
+    const int place = kPart * part + at % kPart;
+    return place + 2 - 2 * (place % 3);
+  }
+  template <int kThis, int... k>
+  static inline __attribute__((always_inline)) Vector reversed(Vector a, Vector b, Vector c, Indices<k...>) {
+    constexpr auto part = [](int at) { return reversed_place(kThis, at) / kPart; };
+    constexpr auto place = [](int at) { return lane_of(at) + reversed_place(kThis, at) % kPart; };
+    if constexpr (kThis == 0) return __builtin_shufflevector(a, b, (part(k) * kPixels + place(k))...);
+    if constexpr (kThis == 2) return __builtin_shufflevector(b, c, ((part(k) - 1) * kPixels + place(k))...);
+    const Vector two = __builtin_shufflevector(a, b, (part(k) == 2 ? k : part(k) * kPixels + place(k))...);
+    return __builtin_shufflevector(two, c, (part(k) == 2 ? kPixels + place(k) : k)...);
   }
 };
