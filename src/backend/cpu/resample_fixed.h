@@ -68,6 +68,19 @@ IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uin
   }
 }
 
+#if defined(__AVX2__)
+/// Adds up the sums over several taps of one pixel, in lanes of `kLanes` channels. Writes 4 numbers, of which those
+/// behind the pixel's are overwritten by the next pixel.
+template <int kLanes>
+IRUKA_RESAMPLE_INLINE void put_window(__m256i sums, const ColumnRounding& rounding, int16_t* to) {
+  __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
+  if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
+  total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), _mm_cvtsi32_si128(rounding.down));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), rounding(_mm_packs_epi32(total, total)));
+}
+#endif
+
 #if defined(__AVX512VBMI__) && defined(__AVX512VNNI__)
 constexpr int kGroup = 16, kWindow = 64;
 constexpr bool kHasWide = true;
@@ -124,7 +137,6 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
   }
   const __m512i place = _mm512_load_si512(places), spreading = _mm512_load_si512(spread);
   const ColumnRounding rounding(columns);
-  const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const int pairs = columns.pairs;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const int64_t start = int64_t{columns.start[x]} * kChannels;
@@ -143,12 +155,7 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
     }
     for (int r = 0; r < kRows; ++r) {
       const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(sum[r]), _mm512_extracti64x4_epi64(sum[r], 1));
-      __m128i total = _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-      if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
-      if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
-      total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), down);
-      const __m128i numbers = rounding(_mm_packs_epi32(total, total));
-      _mm_storel_epi64(reinterpret_cast<__m128i*>(results[r] + x * kChannels), numbers);
+      put_window<kLanes>(half, rounding, results[r] + x * kChannels);
     }
   }
 }
@@ -302,7 +309,6 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
   const __m256i place = _mm256_load_si256(reinterpret_cast<const __m256i*>(places));
   const __m256i spreading = _mm256_load_si256(reinterpret_cast<const __m256i*>(spread));
   const ColumnRounding rounding(columns);
-  const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const int pairs = columns.pairs;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const int64_t start = int64_t{columns.start[x]} * kChannels;
@@ -321,12 +327,7 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sum[r]), _mm256_extracti128_si256(sum[r], 1));
-      if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
-      if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
-      total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), down);
-      const __m128i numbers = rounding(_mm_packs_epi32(total, total));
-      _mm_storel_epi64(reinterpret_cast<__m128i*>(results[r] + x * kChannels), numbers);
+      put_window<kLanes>(sum[r], rounding, results[r] + x * kChannels);
     }
   }
 }
