@@ -2,14 +2,10 @@
 // is theirs: the next pictures are decoded while a chain reads the ones before.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <future>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "core/device.h"
 #include "core/fork.h"
@@ -44,8 +40,8 @@ class DecodingStreams {
   }
 
  private:
-  /// Free streams from which on the oldest is used again, so that its chain has ended, or nearly so.
-  static constexpr size_t kKept = 2;
+  /// A stream is used again when chains have read the pictures of as many others, or nearly so.
+  static constexpr size_t kKept = 3;
 
   Device& device_;
   ForkSafeMutex mutex_;
@@ -76,53 +72,6 @@ class DecodingStream {
   DecodingStreams& streams_;
   const Stream caller_;
   Stream own_;
-};
-
-/// Threads that run tasks in order, each as soon as one of them is free. They end with the object, after all tasks.
-class DecodingThreads {
- public:
-  explicit DecodingThreads(size_t count) {
-    threads_.reserve(count);
-    for (size_t k = 0; k < count; ++k) threads_.emplace_back([this] { work(); });
-  }
-  ~DecodingThreads() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_closed_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  DecodingThreads(const DecodingThreads&) = delete;
-  DecodingThreads& operator=(const DecodingThreads&) = delete;
-
-  void add(std::packaged_task<void()> task) {
-    {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    changed_.notify_one();
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return is_closed_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      std::packaged_task<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::packaged_task<void()>> tasks_;
-  bool is_closed_ = false;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace iruka::image

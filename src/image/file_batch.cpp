@@ -1,9 +1,6 @@
 #include "image/file_batch.h"
 
 #include <algorithm>
-#include <deque>
-#include <future>
-#include <memory>
 #include <optional>
 
 #include "core/jpeg_decoding.h"
@@ -17,8 +14,8 @@
 namespace iruka::image {
 namespace {
 
-/// Files that are decoded before their chains follow, and threads that wait for a GPU's decoder.
-constexpr size_t kFilesOfChain = 64, kDecodingThreads = 2;
+/// Files that are decoded before their chains follow. A GPU's engine decodes the next ones meanwhile.
+constexpr size_t kFilesOfChain = 64;
 
 /// Calls `step` for each number on all threads; an exception is its file's error.
 template <class Step>
@@ -159,9 +156,20 @@ void apply_chains_of(std::span<const PlannedFile> plans, std::span<FileToDecode>
   for (size_t k = 0; k < numbers.size(); ++k) files[numbers[k]].item.picture = std::move(results[k]);
 }
 
-/// The files that a device's decoder did not take, by the CPU.
-void decode_others(Device& device, std::span<FileToDecode> files, std::span<const PlannedFile> plans,
-                   const DecodeOptions& options) {
+/// Fills the items on a device with memory of its own.
+void decode_on(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
+  std::vector<PlannedFile> plans(files.size());
+  for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(files[i], options); });
+  JpegDecoders* const decoders = device.find_service<JpegDecoders>();
+  const bool is_ready = decoders && decoders->problem().empty();
+  std::optional<DecodingStream> beside;  // while the chain reads the pictures
+  if (is_ready && options.chain && !device.is_capturing(device.current_stream())) {
+    beside.emplace(device);
+    const StreamScope scope(beside->stream());
+    DeviceBatch(device, files, plans).run(*decoders);
+  } else if (is_ready) {
+    DeviceBatch(device, files, plans).run(*decoders);
+  }
   std::vector<Array> pictures(files.size());
   for_each_file(files, [&](size_t i) { pictures[i] = decode_by_cpu(plans[i].plan, nullptr); });
   for (size_t i = 0; i < files.size(); ++i) {
@@ -175,69 +183,8 @@ void decode_others(Device& device, std::span<FileToDecode> files, std::span<cons
       file.item = {.picture = {}, .error = std::current_exception()};
     }
   }
-}
-
-std::vector<PlannedFile> plans_of(std::span<FileToDecode> files, const DecodeOptions& options) {
-  std::vector<PlannedFile> plans(files.size());
-  for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(files[i], options); });
-  return plans;
-}
-
-/// Some files, whose pictures only a chain sees.
-class ChainedFiles {
- public:
-  ChainedFiles(Device& device, std::span<FileToDecode> files, const DecodeOptions& options)
-      : device_(device), files_(files), options_(options), plans_(plans_of(files, options)), beside_(device) {
-    const StreamScope scope(beside_.stream());
-    batch_.emplace(device, files, plans_);
-  }
-
-  /// On any thread, which waits for the decoder.
-  void decode(JpegDecoders& decoders) {
-    const StreamScope scope(beside_.stream());
-    batch_->run(decoders);
-    batch_.reset();
-  }
-  void apply_chains() {
-    decode_others(device_, files_, plans_, options_);
-    beside_.join();
-    apply_chains_of(plans_, files_);
-  }
-
- private:
-  Device& device_;
-  const std::span<FileToDecode> files_;
-  const DecodeOptions& options_;
-  const std::vector<PlannedFile> plans_;
-  const DecodingStream beside_;
-  std::optional<DeviceBatch> batch_;
-};
-
-/// A decoder's threads get the next files while the calling thread launches chains and reads headers, so that the
-/// decoder has always something to do.
-void decode_with_chains(Device& device, std::span<FileToDecode> files, const DecodeOptions& options,
-                        JpegDecoders& decoders) {
-  struct Part {
-    std::unique_ptr<ChainedFiles> files;
-    std::future<void> decoded;
-  };
-  std::deque<Part> parts;
-  std::optional<DecodingThreads> threads;  // which end before the parts do
-  if (files.size() > kFilesOfChain) threads.emplace(kDecodingThreads);
-  const auto finish_first = [&] {
-    parts.front().decoded.get();
-    parts.front().files->apply_chains();
-    parts.pop_front();
-  };
-  for (size_t begin = 0; begin < files.size(); begin += kFilesOfChain) {
-    const std::span some = files.subspan(begin, std::min(kFilesOfChain, files.size() - begin));
-    Part& part = parts.emplace_back(std::make_unique<ChainedFiles>(device, some, options));
-    std::packaged_task<void()> decode([&decoders, made = part.files.get()] { made->decode(decoders); });
-    part.decoded = decode.get_future();
-    threads ? threads->add(std::move(decode)) : decode();
-    if (parts.size() > kDecodingThreads) finish_first();
-  }
-  while (!parts.empty()) finish_first();
+  if (beside) beside->join();
+  if (options.chain) apply_chains_of(plans, files);
 }
 
 }  // namespace
@@ -251,14 +198,9 @@ void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOpt
       files[i].item.picture = plan.chain ? decode_with_chain(plan, out) : decode_by_cpu(plan, out);
     });
   }
-  JpegDecoders* const decoders = device.find_service<JpegDecoders>();
-  const bool is_ready = decoders && decoders->problem().empty();
-  if (is_ready && options.chain && !device.is_capturing(device.current_stream()))
-    return decode_with_chains(device, files, options, *decoders);
-  const std::vector<PlannedFile> plans = plans_of(files, options);
-  if (is_ready) DeviceBatch(device, files, plans).run(*decoders);
-  decode_others(device, files, plans, options);
-  if (options.chain) apply_chains_of(plans, files);
+  if (!options.chain) return decode_on(device, files, options);
+  for (size_t begin = 0; begin < files.size(); begin += kFilesOfChain)
+    decode_on(device, files.subspan(begin, std::min(kFilesOfChain, files.size() - begin)), options);
 }
 
 JpegDecoderInfo jpeg_decoder(Device& device) {

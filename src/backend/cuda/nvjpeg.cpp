@@ -3,7 +3,6 @@
 #include "backend/cuda/nvjpeg.h"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -307,21 +306,10 @@ class CudaJpegDecoders final : public JpegDecoders {
     return taken;
   }
 
-  /// The library's call returns when the engine is done, or nearly so. Several threads call it, so that the engine has
-  /// the next batch when it ends one.
+  /// The engine decodes some pictures while the threads read the headers of the next ones.
   void decode_by_engine(OrderedWork& work, std::span<JpegDecoding> pictures) {
-    const size_t parts = (pictures.size() + kMostInBatch - 1) / kMostInBatch;
-    std::atomic<size_t> next{0};
-    const auto decode_parts = [&](int64_t, int64_t) {
-      const ContextScope active = device_.activate();
-      const AllowedWhileCapturing allowed;
-      for (size_t part = next++; part < parts; part = next++) {
-        const size_t begin = part * kMostInBatch;
-        decode_batches(work, taken_by_engine(pictures.subspan(begin, std::min(kMostInBatch, pictures.size() - begin))));
-      }
-    };
-    if (parts == 1) return decode_parts(0, 1);
-    ThreadPool::instance().run(static_cast<int64_t>(std::min(parts, kEngineLanes)), 1, decode_parts);
+    for (size_t begin = 0; begin < pictures.size(); begin += kMostInBatch)
+      decode_batches(work, taken_by_engine(pictures.subspan(begin, std::min(kMostInBatch, pictures.size() - begin))));
   }
 
   /// Batches of one colour each.
