@@ -1,5 +1,7 @@
 """Chains of picture operations: each against NumPy, fused against separate calls bit for bit, batches, every device."""
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -286,3 +288,39 @@ def test_a_chain_without_stages_copies(rng):
     picture = picture_of(rng, (5, 6, 3), np.uint8)
     made = image.Chain([])(picture)
     np.testing.assert_array_equal(iruka.asnumpy(made), picture)
+
+
+def test_chains_and_stages_are_values(rng):
+    picture = rng.integers(0, 256, (30, 40, 3), dtype=np.uint8)
+    mean, matrix, table = np.array([1.0, 2, 3]), np.eye(2, 3), np.arange(255, -1, -1, dtype=np.uint8)
+    stages = [
+        image.Resize([20, 30]),
+        image.WarpAffine(matrix),
+        image.Lookup(table),
+        image.Pad([1, 2], value=[1, 2, 3]),
+        image.Normalize(mean, [4, 5, 6]),
+        image.Layout("CHW"),
+    ]
+    chain = image.Chain(stages)
+    wanted, shown = iruka.asnumpy(chain(picture)), repr(chain)
+    mean[:], matrix[:], table[:] = 99, 7, 0
+    assert repr(chain) == shown and "(1.0, 2.0, 3.0)" in shown and "uint8 of shape (256,)" in shown
+    for made in (pickle.loads(pickle.dumps(chain)), copy.deepcopy(chain), image.Chain(list(chain))):
+        np.testing.assert_array_equal(iruka.asnumpy(made(picture)), wanted)
+    plain = [each for each in stages if not isinstance(each, image.Lookup)]
+    assert len(chain) == 6 and image.Chain(plain) == image.Chain(plain) != image.Chain(plain, "CHW")
+    assert len({image.Chain(plain), image.Chain(list(plain)), image.Chain(plain[:2])}) == 2
+    assert image.Normalize(np.array([1.0, 2])) == image.Normalize([1, 2]) != image.Normalize((1, 3))
+    assert pickle.loads(pickle.dumps(image.Chain(plain))) == image.Chain(plain) and image.Chain(plain) != "Chain"
+
+
+def test_flips_are_true_or_false_and_pyramids_copy(rng):
+    picture = rng.integers(0, 256, (8, 9), dtype=np.uint8)
+    for call in (lambda: image.flip(picture, "vertical"), lambda: image.flip(picture, True, 0)):
+        with pytest.raises(TypeError, match="flip: (horizontal|vertical) must be True or False, not"):
+            call()
+    np.testing.assert_array_equal(iruka.asnumpy(image.flip(picture, np.bool_(False), True)), picture[::-1])
+    kept = picture.copy()
+    first = image.pyramid(picture, 2)[0]
+    first += 1
+    np.testing.assert_array_equal(picture, kept)

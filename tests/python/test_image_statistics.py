@@ -234,3 +234,13 @@ def test_misuse_is_refused(rng):
         with pytest.raises(error) as raised:
             call()
         assert all(part in str(raised.value) for part in parts), str(raised.value)
+
+
+@pytest.mark.parametrize("function", [image.psnr, image.ssim])
+def test_floats_of_another_range_need_it(rng, function):
+    a = rng.uniform(0, 255, (20, 30)).astype(np.float32)
+    b = (a * 0.9).astype(np.float32)
+    with pytest.raises(ValueError, match=f"{function.__name__}: floats from .* to .* need data_range, such as 255"):
+        function(a, b)
+    unit = function((a / 255).astype(np.float32), (b / 255).astype(np.float32))
+    assert function(a, b, data_range=255) == pytest.approx(unit, rel=1e-5)

@@ -93,12 +93,18 @@ class ColorMatrix(Stage):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Lookup(Stage):
-    """table[x]: see image.lookup. The table is copied when a Chain is made."""
+    """table[x]: see image.lookup. The table is copied."""
 
     table: object
 
+    def __post_init__(self):
+        object.__setattr__(self, "table", _core.as_array(self.table, None).copy())
+
+    def __repr__(self):
+        return f"Lookup(table=<{self.table.dtype} of shape {self.table.shape}>)"
+
     def _fields(self):
-        return ("lookup", _core.as_array(self.table, None).copy())
+        return ("lookup", self.table)
 
 
 def convert_color(picture, source: str, target: str, *, layout: str = "HWC", out=None):

@@ -72,6 +72,23 @@ class Chain:
     def __repr__(self):
         return f"Chain([{', '.join(map(repr, self.stages))}], layout={self.layout!r})"
 
+    def __len__(self):
+        return len(self.stages)
+
+    def __iter__(self):
+        return iter(self.stages)
+
+    def __eq__(self, other):
+        return (
+            (self.stages, self.layout) == (other.stages, other.layout) if isinstance(other, Chain) else NotImplemented
+        )
+
+    def __hash__(self):
+        return hash((self.stages, self.layout))
+
+    def __reduce__(self):
+        return Chain, (self.stages, self.layout)
+
 
 def apply(chains: Sequence[Chain], pictures: Sequence, out=None) -> list[ndarray]:
     """Applies each chain to the picture of the same number, all on all threads: a batch with parameters of its own for
@@ -238,11 +255,11 @@ def remap(
 
 
 def pyramid(picture, levels: int, *, layout: str = "HWC") -> list[ndarray]:
-    """The picture and `levels` - 1 smaller ones, each half the size, rounded up, of the one before: OpenCV's pyrDown,
+    """A copy of the picture and `levels` - 1 smaller ones, each half the size, rounded up, of the one before: OpenCV's pyrDown,
     bit for bit for uint8. Raises ValueError for levels < 1."""
     if levels < 1:
         raise ValueError(f"pyramid: levels must be at least 1, not {levels}")
-    made = [_core.as_array(picture, None)]
+    made = [_core.as_array(picture, None).copy()]
     for _ in range(levels - 1):
         made.append(_run(made[-1], None, layout, PyramidDown))
     return made

@@ -38,9 +38,19 @@ def numbers_of(values) -> float | tuple[float, ...]:
     return float(array) if array.ndim == 0 else tuple(array.ravel().tolist())
 
 
+def _frozen(value):
+    """Arrays and lists as tuples, which keep their numbers, are compared as a whole and have a hash."""
+    value = value.tolist() if hasattr(type(value), "tolist") else value
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
 @dataclasses.dataclass(frozen=True)
 class Stage(abc.ABC):
     """An operation on a picture, a part of a Chain."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, _frozen(getattr(self, field.name)))
 
     @abc.abstractmethod
     def _fields(self) -> tuple:
@@ -101,6 +111,9 @@ class Flip(Stage):
     vertical: bool = False
 
     def _fields(self):
+        for name in ("horizontal", "vertical"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"flip: {name} must be True or False, not {getattr(self, name)!r}")
         return ("flip", self.horizontal, self.vertical)
 
 
@@ -161,7 +174,7 @@ def _matrix_fields(matrix, rows: int, inverse: bool, function: str) -> tuple[flo
     """The matrix from places of the result to those of the picture, three rows."""
     given = _np.asarray(matrix, dtype=_np.float64)
     if given.shape != (rows, 3):
-        raise ValueError(f"{function}: the matrix has shape ({rows}, 3), not {given.shape}")
+        raise ValueError(f"{function}: the matrix must have shape ({rows}, 3), but has {given.shape}")
     full = given if rows == 3 else _np.vstack([given, [0.0, 0.0, 1.0]])
     if not inverse:
         try:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as _np
+
 from .. import _core
 from .._core import ndarray
+from ..errors import ValueError
 
 _color = _core._color
 
@@ -36,10 +39,24 @@ def channel_moments(picture, *, layout: str = "HWC") -> ChannelMoments:
     return ChannelMoments(*_color.channel_moments(picture, layout))
 
 
+def _check_unit_range(function: str, a, b) -> None:
+    """Floats outside of [-1, 1] have another range than the default of 1, as in scikit-image."""
+    for picture in (a, b):
+        x = _core.as_array(picture, None)
+        if x.size == 0 or _np.dtype(x.dtype).kind != "f":
+            continue
+        low, high = float(x.min()), float(x.max())
+        if low < -1 or high > 1:
+            raise ValueError(f"{function}: floats from {low:g} to {high:g} need data_range, such as 255")
+
+
 def psnr(a, b, data_range: float | None = None) -> float:
     """Peak signal-to-noise ratio in decibels, 10 log10(data_range**2 / mean squared difference), in float64; infinite
     for equal pictures. data_range: 255, 65535 or 1 (floats) by default. Raises ShapeError (a ValueError) for pictures
-    of two shapes, TypeError for two dtypes, ValueError for a range that is not positive."""
+    of two shapes, TypeError for two dtypes, ValueError for a range that is not positive, or absent for floats outside
+    of [-1, 1]."""
+    if data_range is None:
+        _check_unit_range("psnr", a, b)
     return _color.psnr(a, b, data_range)
 
 
@@ -67,5 +84,7 @@ def ssim(
     is_gaussian = isinstance(window, str)
     if is_gaussian and window != "gaussian":
         raise ValueError(f"ssim: window must be 'gaussian' or an odd number, not {window!r}")
+    if data_range is None:
+        _check_unit_range("ssim", a, b)
     options = (is_gaussian, sigma, 7 if is_gaussian else window, data_range, bool(sample_covariance))
     return _color.ssim(a, b, options, layout)
