@@ -101,7 +101,8 @@ class Lookup(Stage):
         object.__setattr__(self, "table", _core.as_array(self.table, None).copy())
 
     def __repr__(self):
-        return f"Lookup(table=<{self.table.dtype} of shape {self.table.shape}>)"
+        table = _core.as_array(self.table, None)
+        return f"Lookup(table=<{table.dtype} of shape {table.shape}>)"
 
     def _fields(self):
         return ("lookup", self.table)

@@ -255,8 +255,8 @@ def remap(
 
 
 def pyramid(picture, levels: int, *, layout: str = "HWC") -> list[ndarray]:
-    """A copy of the picture and `levels` - 1 smaller ones, each half the size, rounded up, of the one before: OpenCV's pyrDown,
-    bit for bit for uint8. Raises ValueError for levels < 1."""
+    """A copy of the picture and `levels` - 1 smaller ones, each half the size, rounded up, of the one before: OpenCV's
+    pyrDown, bit for bit for uint8. Raises ValueError for levels < 1."""
     if levels < 1:
         raise ValueError(f"pyramid: levels must be at least 1, not {levels}")
     made = [_core.as_array(picture, None).copy()]
