@@ -158,3 +158,13 @@ def test_accumulate_of_other_functions(name, rng):
         assert_same(actual, getattr(np, name).accumulate(x, axis), ulps=8)
     with pytest.raises(ValueError, match="binary"):
         iruka.negative.accumulate(iruka.array(x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint64"])
+def test_integers_wrap(dtype):
+    info = np.iinfo(dtype)
+    x = np.array([info.min, info.max, info.min, -1 if info.min else 1, info.max, 7], dtype)
+    with np.errstate(over="ignore"):
+        for name in ("cumsum", "cumprod"):
+            expected = getattr(np, name)(x, dtype=dtype)
+            np.testing.assert_array_equal(iruka.asnumpy(getattr(iruka, name)(iruka.array(x), dtype=dtype)), expected)

@@ -43,8 +43,8 @@ struct TileMatching {
   int a_line, b_line, a_plane, b_plane;
   int a_copy, b_copy;  ///< words from a picture to its copy
   int columns;         ///< of squares, halves and steps
-  int band;     ///< rows of a that a warp walks
-  int step;     ///< from displacement to displacement, so that neighbouring ones are far apart in time
+  int band;            ///< rows of a that a warp walks
+  int step;            ///< from displacement to displacement, so that neighbouring ones are far apart in time
 };
 
 IRUKA_INLINE unsigned long long tile_key(int score, int label) {
