@@ -265,8 +265,10 @@ std::pair<Array, Array> level_sums(const Array& picture, const PictureShape& sha
       return made;
     };
     const Array sums = nothing(), squares = nothing();
+    const int64_t planes = has_pixels ? 1 : shape.channels;
     std::vector<LevelSums> jobs;
-    for (int64_t c = 0; c < (has_pixels ? 1 : shape.channels); ++c)
+    jobs.reserve(static_cast<size_t>(planes));
+    for (int64_t c = 0; c < planes; ++c)
       jobs.push_back({.source = static_cast<const char*>(picture.data()) + c * channel,
                       .rows = shape.height,
                       .pixels = shape.width,
