@@ -158,7 +158,7 @@ def imread(
     options = _options(mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain, reducing_gap)
     if hasattr(source, "read"):
         return _codecs.decode(source.read(), _place("imread", source), options, out)
-    return _codecs.read(os.fsencode(source), options, out)
+    return _codecs.read(_path(source, "imread"), options, out)
 
 
 def imdecode(
@@ -262,7 +262,7 @@ def imwrite(
     that cannot be written, and otherwise what imencode raises.
     """
     if format is None and not hasattr(target, "write"):
-        return _codecs.imwrite(os.fsencode(target), picture, (quality, compression, lossless))
+        return _codecs.imwrite(_path(target, "imwrite"), picture, (quality, compression, lossless))
     if format is None:
         name = getattr(target, "name", "")
         format = os.path.splitext(os.fsdecode(name))[1] if isinstance(name, (str, bytes)) else ""
@@ -350,6 +350,16 @@ def _options(mode, max_pixels, apply_orientation, dtype, roi, at_least, device, 
         raise TypeError(f"chain must be an image.Chain, not {type(chain).__name__}")
     core = None if chain is None else chain._chain
     return (mode, max_pixels, apply_orientation, dtype, roi, at_least, device, core, reducing_gap)
+
+
+def _path(source, function: str) -> bytes:
+    if isinstance(source, bytes) and b"\0" in source:
+        raise ValueError(f"{function}: the path holds a NUL byte; imdecode takes the bytes of a file")
+    try:
+        return os.fsencode(source)
+    except TypeError:
+        kind = type(source).__name__
+        raise TypeError(f"{function}: expected a path or a binary file, not {kind}") from None
 
 
 def _place(function: str, source) -> str:

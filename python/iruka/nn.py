@@ -253,6 +253,8 @@ def load(source, device: Device | str | int | None = None, precision: str = "flo
         name, path, source = _read(source)
     if isinstance(source, str):
         raise TypeError("nn.load: the file was opened in text mode; open it with mode 'rb'")
+    if hasattr(source, "SerializeToString"):
+        raise TypeError(f"nn.load: of a {type(source).__name__} it takes the bytes, SerializeToString()")
     if not isinstance(source, (bytes, bytearray, memoryview)):
         raise TypeError(f"nn.load: a source is a path, bytes or a binary file, not {type(source).__name__}")
     return _made(_files.load_bytes(source, device, precision, name, path), precision)

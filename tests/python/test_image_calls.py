@@ -149,6 +149,12 @@ def test_errors_name_the_function_and_the_value():
         (TypeError, "reducing_gap", lambda: image.imdecode(png, chain=image.Chain([]), reducing_gap="x")),
         (TypeError, "NoneType", lambda: image.peek(None)),
         (TypeError, "a picture is an array, not", lambda: image.imencode("png", None)),
+        (ValueError, "imread: the path holds a NUL byte; imdecode takes the bytes", lambda: image.imread(png)),
+        (TypeError, "imread: expected a path or a binary file, not NoneType", lambda: image.imread(None)),
+        (TypeError, "imread: expected a path or a binary file, not list", lambda: image.imread(["a.png"])),
+        (TypeError, "imwrite: expected a path or a binary file, not ndarray", lambda: image.imwrite(p, "a.png")),
+        (ValueError, "contact_sheet: expected a list of pictures, not one", lambda: image.contact_sheet(p)),
+        (ValueError, "contact_sheet: expected a list of pictures, not one", lambda: image.contact_sheet(p[..., 0])),
         (
             TypeError,
             "imread_batch: sources are several paths, not one: '/tmp/a.png'",

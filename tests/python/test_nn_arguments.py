@@ -2,6 +2,7 @@
 name the layer, its place, the rule and the value."""
 
 import numpy as np
+import onnx
 import pytest
 
 import iruka
@@ -208,6 +209,16 @@ def test_wrong_inputs_name_the_layer_its_place_and_the_shape(module, x, error, w
             iruka.asnumpy(module(x))
         return
     refused(lambda: module(x), error, words)
+
+
+def test_usual_slips_are_told_what_to_write():
+    refused(lambda: nn.Sequential(nn.Linear(2, 3), nn.ReLU), TypeError, "'1' is the class nn.ReLU; write nn.ReLU(...)")
+    refused(lambda: nn.Sequential([nn.Linear(2, 3)]), TypeError, "modules are arguments, as in nn.Sequential(*layers)")
+    refused(lambda: nn.Linear(2, 3).to("gpu"), TypeError, "not gpu; it is no device either, such as 'cpu' or")
+    refused(lambda: nn.Linear(2, 3).to("int8"), TypeError, "parameters are float32 or float64, not int8")
+    assert nn.Linear(2, 3).to("float64").weight.dtype == np.float64
+    model = onnx.ModelProto()
+    refused(lambda: nn.load(model), TypeError, "nn.load: of a ModelProto it takes the bytes, SerializeToString()")
 
 
 def test_wrong_inputs_of_modules_of_several_inputs():

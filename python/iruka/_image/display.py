@@ -83,6 +83,9 @@ def contact_sheet(
 
     Raises ValueError for an empty list and numbers that are none, and what Chain raises for what is no picture.
     """
+    shape = getattr(pictures, "shape", ())
+    if len(shape) == 2 or (len(shape) == 3 and shape[-1 if layout == "HWC" else 0] <= 4):
+        raise ValueError(f"contact_sheet: expected a list of pictures, not one picture of shape {tuple(shape)}")
     given = [None if isinstance(each, BaseException) else _array_of(each, "contact_sheet") for each in pictures]
     if not given:
         raise ValueError("contact_sheet: there are no pictures")

@@ -17,10 +17,12 @@ from .network import note_new_structure
 def _checked(owner: Module, name: str, module) -> Module:
     kind = f"nn.{type(owner).__name__}"
     if not isinstance(module, Module):
-        raise TypeError(
-            f"{kind}: {name!r} is no module of iruka.nn, but {type(module).__name__};"
-            " nn.from_torch() takes modules of torch"
-        )
+        given = f"{kind}: {name!r} is no module of iruka.nn, but {type(module).__name__};"
+        if isinstance(module, type) and issubclass(module, Module):
+            raise TypeError(f"{kind}: {name!r} is the class nn.{module.__name__}; write nn.{module.__name__}(...)")
+        if isinstance(module, (list, tuple)):
+            raise TypeError(f"{given} modules are arguments, as in {kind}(*layers)")
+        raise TypeError(f"{given} nn.from_torch() takes modules of torch")
     if not isinstance(name, str):
         raise TypeError(f"{kind}: the name of a module must be a str, not {name!r}")
     if not name or "." in name:

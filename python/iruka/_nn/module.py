@@ -221,6 +221,11 @@ class Module:
         for each in args:
             if isinstance(each, _core.Device) or (isinstance(each, (str, int)) and _is_device(each)):
                 device = each
+            elif isinstance(each, str) and each not in FLOATS and not _is_dtype(each):
+                raise TypeError(
+                    f"nn.Module.to: parameters are float32 or float64, not {each}; it is no device either, such as"
+                    " 'cpu' or 'cuda:0'"
+                )
             else:
                 dtype = each
         if dtype is not None:
@@ -389,6 +394,14 @@ class Module:
             self._parameters[name] = as_parameter(array, array.dtype, array.device)
         self._shared = {}
         self._network = Network(self)
+
+
+def _is_dtype(text: str) -> bool:
+    try:
+        numpy.dtype(text)
+    except builtins.TypeError:
+        return False
+    return True
 
 
 def _is_device(text: builtins.str | int) -> bool:
