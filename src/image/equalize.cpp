@@ -317,8 +317,7 @@ Array histogram(const Array& picture, std::optional<int64_t> bins, std::optional
                 Layout layout) {
   const Dtype dtype = picture.dtype();
   if (!is_integer(dtype) || itemsize(dtype) > 2 || dtype == Dtype::int8 || dtype == Dtype::int16) {
-    if (dtype != Dtype::float16 && dtype != Dtype::float32)
-      throw TypeError(std::string("histogram: pictures are uint8, uint16, float16 or float32, not ") + name(dtype));
+    check_picture_dtype("histogram", dtype);
     if (!bins) throw ValueError("histogram: pictures of floats need a number of bins");
   }
   const PictureShape shape = picture_shape(picture.shape(), layout, "histogram");

@@ -21,11 +21,6 @@
 namespace iruka::image {
 namespace {
 
-void check_picture_dtype(const char* function, Dtype dtype) {
-  if (dtype == Dtype::uint8 || dtype == Dtype::uint16 || dtype == Dtype::float16 || dtype == Dtype::float32) return;
-  throw TypeError(std::string(function) + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype));
-}
-
 /// Of two pictures that are compared.
 double range_of(const char* function, const Array& a, const Array& b, std::optional<double> range) {
   check_picture_dtype(function, a.dtype());

@@ -207,6 +207,10 @@ def test_misuse_is_refused(rng):
     picture = np.zeros((20, 30, 3), np.uint8)
     for error, parts, call in (
         (TypeError, ["uint8, uint16, float16 or float32", "int32"], lambda: image.resize(picture.astype(np.int32), (4, 4))),
+        (TypeError, ["resize: ", "not float64; astype(\"float32\")"], lambda: image.resize(picture * 0.5, (4, 4))),
+        (TypeError, ["flip: pictures are"], lambda: image.flip(picture > 1)),
+        (TypeError, ["Chain: pictures are"], lambda: image.Chain([image.Flip(), image.Crop((2, 2))])(picture > 1)),
+        (TypeError, ["sobel: pictures are", "float64; astype"], lambda: image.sobel(picture * 0.5, 1, 0)),
         (ValueError, ["2 or 3 axes", "(20,)"], lambda: image.resize(picture[:, 0, 0], (4, 4))),
         (ValueError, ["no pixels"], lambda: image.resize(picture[:0], (4, 4))),
         (ValueError, ["no pixels"], lambda: image.resize(picture[..., :0], (4, 4))),

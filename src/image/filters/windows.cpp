@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "image/filters/weights.h"
+#include "image/geometry/plan.h"
 #include "image/numbers.h"
 #include "iruka/error.h"
 
@@ -31,8 +32,7 @@ void check_size(const std::string& function, int64_t height, int64_t width, bool
                    std::to_string(kLargest) + ", not (" + std::to_string(height) + ", " + std::to_string(width) + ")");
 }
 void check_dtype(const std::string& function, Dtype dtype, const std::optional<Dtype>& result = {}) {
-  if (dtype != Dtype::uint8 && dtype != Dtype::uint16 && dtype != Dtype::float16 && dtype != Dtype::float32)
-    throw TypeError(function + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype));
+  check_picture_dtype(function, dtype);
   if (result && *result != dtype && *result != Dtype::int16 && *result != Dtype::float32)
     throw TypeError(function + ": the dtype of the result is the picture's, " + name(dtype) +
                     ", int16 or float32, not " + name(*result));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
+#include <variant>
 
 #include "image/geometry/color_plan.h"
 #include "image/numbers.h"
@@ -25,10 +27,6 @@ void check_size(const char* function, int64_t height, int64_t width) {
 }
 bool is_picture_dtype(Dtype dtype) {
   return dtype == Dtype::uint8 || dtype == Dtype::uint16 || dtype == Dtype::float16 || dtype == Dtype::float32;
-}
-void check_dtype(const char* function, Dtype dtype) {
-  if (is_picture_dtype(dtype)) return;
-  throw TypeError(std::string(function) + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype));
 }
 void check_some(const char* function, const char* what, const std::vector<double>& values) {
   if (values.empty()) throw ValueError(std::string(function) + ": " + what + " has no number");
@@ -80,7 +78,7 @@ struct Check {
         throw ValueError("normalize: std must have a finite reciprocal in float32, but is " + number_text(value));
     }
   }
-  void operator()(const Cast& stage) const { check_dtype("cast", stage.dtype); }
+  void operator()(const Cast& stage) const { check_picture_dtype("cast", stage.dtype); }
   void operator()(const ToLayout&) const {}
   void operator()(const PyramidDown&) const {}
   void operator()(const Rotate& stage) const {
@@ -118,13 +116,30 @@ std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double wi
   return {extent(height, down, stage.height), extent(width, across, stage.width)};
 }
 
+void check_picture_dtype(const std::string& function, Dtype dtype) {
+  if (is_picture_dtype(dtype)) return;
+  throw TypeError(function + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype) +
+                  (dtype == Dtype::float64 ? "; astype(\"float32\") converts float64" : ""));
+}
+
 namespace {
+
+/// The function that is a chain of this stage, in the order of Stage.
+constexpr const char* kFunctions[] = {"resize",  "crop",          "pad",          "flip",     "transpose",
+                                      "pyramid", "normalize",     "cast",         "layout",   "warp",
+                                      "rotate",  "convert_color", "brightness",   "contrast", "saturation",
+                                      "hue",     "gamma",         "color_matrix", "lookup"};
+static_assert(std::size(kFunctions) == std::variant_size_v<Stage>);
+
+const char* function_of(const Chain& chain) {
+  return chain.stages().size() == 1 ? kFunctions[chain.stages().front().index()] : "Chain";
+}
 
 class Planner {
  public:
-  Planner(const Dims& shape, Dtype dtype, Layout layout) {
-    check_dtype("a chain of picture operations", dtype);
-    begin(picture_shape(shape, layout, "a chain of picture operations"), dtype);
+  Planner(const Chain& chain, const Dims& shape, Dtype dtype) : function_(function_of(chain)) {
+    check_picture_dtype(function_, dtype);
+    begin(picture_shape(shape, chain.layout(), function_), dtype);
   }
 
   std::vector<PassPlan> finish() {
@@ -289,7 +304,7 @@ class Planner {
 
  private:
   void begin(const PictureShape& shape, Dtype dtype) {
-    check_extents(shape, itemsize(dtype), shape.dims(), "a chain of picture operations");
+    check_extents(shape, itemsize(dtype), shape.dims(), function_);
     pass_ = {};
     pass_.from = pass_.to = shape;
     pass_.height = shape.height;
@@ -391,6 +406,7 @@ class Planner {
     return made;
   }
 
+  const char* const function_;
   PassPlan pass_;
   std::vector<PassPlan> passes_;
 };
@@ -419,7 +435,7 @@ PictureShape picture_shape(const Dims& shape, Layout layout, const char* functio
 }
 
 std::vector<PassPlan> plan(const Chain& chain, const Dims& shape, Dtype dtype) {
-  Planner planner(shape, dtype, chain.layout());
+  Planner planner(chain, shape, dtype);
   for (const Stage& stage : chain.stages()) std::visit(planner, stage);
   return planner.finish();
 }

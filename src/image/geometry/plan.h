@@ -24,6 +24,8 @@ struct PictureShape {
 };
 /// Raises ShapeError for a shape that no picture has.
 PictureShape picture_shape(const Dims& shape, Layout layout, const char* function);
+/// Raises TypeError for a dtype that no picture has.
+void check_picture_dtype(const std::string& function, Dtype dtype);
 
 /// One pass: a resize or a warp or neither, then selections along both axes, then steps for each value.
 struct PassPlan {
