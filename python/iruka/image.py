@@ -272,7 +272,7 @@ def imwrite(
     if hasattr(target, "write"):
         target.write(data)
     else:
-        _codecs.write_bytes(os.fsencode(target), data)
+        _codecs.write_bytes(_path(target, "imwrite"), data)
 
 
 def imencode(format: str, picture, quality: int = 95, compression: int = 6, *, lossless: bool = False) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as _np
 
@@ -95,14 +96,13 @@ class ColorMatrix(Stage):
 class Lookup(Stage):
     """table[x]: see image.lookup. The table is copied."""
 
-    table: object
+    table: Any
 
     def __post_init__(self):
         object.__setattr__(self, "table", _core.as_array(self.table, None).copy())
 
     def __repr__(self):
-        table = _core.as_array(self.table, None)
-        return f"Lookup(table=<{table.dtype} of shape {table.shape}>)"
+        return f"Lookup(table=<{self.table.dtype} of shape {self.table.shape}>)"
 
     def _fields(self):
         return ("lookup", self.table)

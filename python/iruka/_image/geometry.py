@@ -79,9 +79,7 @@ class Chain:
         return iter(self.stages)
 
     def __eq__(self, other):
-        return (
-            (self.stages, self.layout) == (other.stages, other.layout) if isinstance(other, Chain) else NotImplemented
-        )
+        return isinstance(other, Chain) and (self.stages, self.layout) == (other.stages, other.layout)
 
     def __hash__(self):
         return hash((self.stages, self.layout))

@@ -93,7 +93,7 @@ struct PoolRow {
   T* result;
 };
 
-/// Functions of the elements of a vector, which take and give vectors of the loops' size.
+/// Functions of the elements of a vector of doubles, which take and give vectors of the loops' size.
 struct VectorMath {
   void *exp, *expm1, *log1p, *tanh, *erf;
 };
@@ -115,7 +115,7 @@ struct WindowLoops {
   WindowLoopsOf<float> singles;
   WindowLoopsOf<double> doubles;
   /// What costly functions are made of. Called once, before their first use.
-  void (*set_math)(const VectorMath& singles, const VectorMath& doubles);
+  void (*set_math)(void* single_exp, const VectorMath& doubles);
 };
 namespace baseline {
 extern const WindowLoops loops;

@@ -383,9 +383,7 @@ void apply(ConvolutionFunction function, const T* numbers, T* data, int64_t coun
   });
 }
 
-void set_math(const VectorMath& singles, const VectorMath& doubles) {
-  nn::single_math = singles, nn::double_math = doubles;
-}
+void set_math(void* single_exp, const VectorMath& doubles) { nn::single_exp = single_exp, nn::double_math = doubles; }
 
 /// Four rows of four numbers become columns.
 IRUKA_WINDOW_INLINE void turn_tile(const float* const (&from)[4], float* to, int64_t line) {

@@ -17,8 +17,8 @@ const WindowLoops& widest_loops() {
   return baseline::loops;
 }
 
-VectorMath math_of(bool is_single, int64_t bytes) {
-  const auto function = [&](const char* name) { return vector_function(name, is_single, bytes); };
+VectorMath double_math(int64_t bytes) {
+  const auto function = [&](const char* name) { return vector_function(name, false, bytes); };
   return {function("exp"), function("expm1"), function("log1p"), function("tanh"), function("erf")};
 }
 
@@ -27,7 +27,7 @@ VectorMath math_of(bool is_single, int64_t bytes) {
 const WindowLoops& window_loops() {
   return *made_once_locked([] {
     const WindowLoops& loops = widest_loops();
-    loops.set_math(math_of(true, loops.bytes), math_of(false, loops.bytes));
+    loops.set_math(vector_function("exp", true, loops.bytes), double_math(loops.bytes));
     return &loops;
   });
 }

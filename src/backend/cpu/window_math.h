@@ -13,12 +13,13 @@ namespace {
 template <class T>
 using MathVector = T __attribute__((ext_vector_type(IRUKA_WINDOW_BYTES / sizeof(T))));
 
-constinit cpu_backend::VectorMath single_math{}, double_math{};
+constinit void* single_exp = nullptr;
+constinit cpu_backend::VectorMath double_math{};
 
+inline MathVector<float> exp(MathVector<float> x) {
+  return reinterpret_cast<MathVector<float> (*)(MathVector<float>)>(single_exp)(x);
+}
 #define IRUKA_WINDOW_MATH(name)                                                               \
-  inline MathVector<float> name(MathVector<float> x) {                                        \
-    return reinterpret_cast<MathVector<float> (*)(MathVector<float>)>(single_math.name)(x);   \
-  }                                                                                           \
   inline MathVector<double> name(MathVector<double> x) {                                      \
     return reinterpret_cast<MathVector<double> (*)(MathVector<double>)>(double_math.name)(x); \
   }
