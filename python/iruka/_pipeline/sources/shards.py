@@ -213,18 +213,26 @@ class _Samples:
             return self._sample(f"{self._shard}: {name}", files)
 
     def _samples_of(self, shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
+        """The names and files of a shard's samples. An error comes behind those before it."""
         wanted = set(itertools.chain.from_iterable(self._fields.values()))
+        name, files, damage = "", {}, None
         with _opened(shard, self._options) as file, decompressed(file, shard) as contents:
-            together = itertools.groupby(members(Archive(contents, shard, None)), lambda found: found[0].sample)
-            for name, group in together:
-                files: dict[str, bytes] = {}
-                for member, content in group:
+            try:
+                for member, content in members(Archive(contents, shard, None)):
+                    if files and member.sample != name:
+                        yield name, files
+                        files = {}
+                    name = member.sample
                     if member.extension in files:
                         raise ValueError(f"webdataset: '{shard}' has two files '{name}.{member.extension}'")
                     if member.extension in wanted:
                         files[member.extension] = content()
-                if files:
-                    yield name, files
+            except ValueError as error:
+                damage = error
+        if files:
+            yield name, files
+        if damage is not None:
+            raise damage
 
     def _sample(self, where: str, files: dict[str, bytes]) -> tuple:
         chosen = [next((each for each in extensions if each in files), None) for extensions in self._fields.values()]

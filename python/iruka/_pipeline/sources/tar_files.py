@@ -16,6 +16,7 @@ from ...errors import ValueError
 _NAME = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]*)", re.DOTALL)  # a sample's name, to the first dot of the file's
 _BLOCK = 512
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+_ERRORS = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -112,12 +113,18 @@ def members(archive: Archive) -> Iterator[tuple[Member, Callable[[], bytes]]]:
     recorder = _Recorder(archive.file) if archive.size is not None else _ForwardRecorder(archive.file)
     place = 0
 
+    def damage(error: Exception) -> ValueError:
+        return ValueError(f"webdataset: '{archive.name}' is damaged or cut off at byte {place}: {error}")
+
     def content(member: Member) -> bytes:
-        recorder.seek(member.offset)
-        data = recorder.read(member.size)
-        if len(data) < member.size:
-            raise EOFError(f"'{member.sample}.{member.extension}' has {len(data)} of its {member.size} bytes")
-        return data
+        try:
+            recorder.seek(member.offset)
+            data = recorder.read(member.size)
+        except _ERRORS as error:
+            raise damage(error) from error
+        if len(data) == member.size:
+            return data
+        raise damage(EOFError(f"'{member.sample}.{member.extension}' has {len(data)} of its {member.size} bytes"))
 
     try:
         with tarfile.open(fileobj=recorder, mode="r:") as tar:  # type: ignore[call-overload]
@@ -133,8 +140,8 @@ def members(archive: Archive) -> Iterator[tuple[Member, Callable[[], bytes]]]:
             raise EOFError("there is no header of a file, and no mark of the end")
         while archive.size is None and recorder.read(1 << 20):
             pass  # decompressors check sums at the end
-    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"webdataset: '{archive.name}' is damaged or cut off at byte {place}: {error}") from error
+    except _ERRORS as error:
+        raise damage(error) from error
 
 
 def expanded(pattern: str) -> list[str]:
