@@ -369,3 +369,28 @@ def test_iterable_datasets_are_known_by_their_class():
         pass
 
     assert epochs_of(make_source(Mine([4, 5])), 1) == [[(4,), (5,)]]
+
+
+def test_datasets_of_hugging_face(tmp_path, rng):
+    datasets = pytest.importorskip("datasets")
+    pixels = [rng.integers(0, 256, (4, 5, 3)).astype("uint8") for _ in range(3)]
+    for k, picture in enumerate(pixels):
+        Image.fromarray(picture).save(tmp_path / f"{k}.png")
+    columns = {"image": [str(tmp_path / f"{k}.png") for k in range(3)], "label": [2, 0, 1], "text": ["a", "b", "c"]}
+    others = {"label": datasets.ClassLabel(names=["x", "y", "z"]), "text": datasets.Value("string")}
+
+    def data_of(picture):
+        return datasets.Dataset.from_dict(columns, datasets.Features({"image": picture, **others}))
+
+    data = data_of(datasets.Image())
+    source = make_source(data)
+    assert source.fields == ("image", "label", "text") and len(source) == 3
+    assert source[2][1:] == (1, "c")
+    np.testing.assert_array_equal(core_value(source[2][0]), pixels[2])
+    coded = dataset(data_of(datasets.Image(decode=False)), ["image", "label"])
+    assert core_value(coded[1][0]) == tmp_path / "1.png" and coded[1][1] == 0
+    with pytest.raises(TypeError, match="a dict, of train; give one of its parts"):
+        dataset(datasets.DatasetDict(train=data))
+    stream = make_source(data.to_iterable_dataset().shuffle(seed=3, buffer_size=3))
+    assert isinstance(stream, SequentialSource)
+    assert all(sorted(row[1] for row in epoch) == [0, 1, 2] for epoch in epochs_of(stream, 3))

@@ -88,11 +88,11 @@ def test_compressed_shards_are_read_in_order(shards, name, opened):
     os.rename(shards / name, shards / "other.tar")  # what a file holds counts, not its name
     source = webdataset([shards / "shard-000.tar", shards / "other.tar", shards / "shard-001.tar"], EVERYTHING)
     assert isinstance(source, SequentialSource)
-    for source in (source, pickle.loads(pickle.dumps(source))):
+    for stream in (source, pickle.loads(pickle.dumps(source))):
         for epoch in range(2):
-            source.begin(epoch)
-            found = source.next(6) + source.next(100)
-            assert source.next(1) == [] and len(found) == 14
+            stream.begin(epoch)
+            found = stream.next(6) + stream.next(100)
+            assert stream.next(1) == [] and len(found) == 14
             for sample, k in zip(found, [*range(4), *range(100, 105), *range(4, 9)]):
                 check_sample(sample, k)
 
