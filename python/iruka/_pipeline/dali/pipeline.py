@@ -10,6 +10,7 @@ import threading
 import weakref
 
 from ...errors import TypeError, ValueError
+from ..pipeline import Pipeline, _alive
 from .external import Feed
 from .nodes import DataNode, Lowering, Operation, ScalarConstant
 from .readers import FileReader
@@ -23,6 +24,21 @@ def current_pipeline():
     """The pipeline whose graph is being defined by this thread, or None."""
     stack = getattr(_scopes, "stack", ())
     return stack[-1] if stack else None
+
+
+_STAGES = "iruka.pipeline.Pipeline(source, stages, ...)"
+
+
+def become_graph(pipeline: Pipeline) -> None:
+    """Makes a pipeline a GraphPipeline; methods of its own class go before those."""
+    if not isinstance(pipeline, GraphPipeline):
+        pipeline.__class__ = _graph_class(type(pipeline))
+
+
+@functools.lru_cache(maxsize=None)
+def _graph_class(kind: type) -> type:
+    bases = (GraphPipeline,) if kind is Pipeline else (kind, GraphPipeline)
+    return type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__})
 
 
 class BatchQueue:
@@ -65,10 +81,10 @@ def joined(columns: list[list[tuple]]) -> list[tuple]:
     return [tuple(value for part in parts for value in part) for parts in zip(*columns, strict=True)]
 
 
-class GraphPipeline:
-    """What a Pipeline has under DALI's constructor, Pipeline(batch_size, num_threads, device_id, seed=...)."""
+class GraphPipeline(Pipeline):
+    """What a Pipeline is under DALI's constructor, Pipeline(batch_size, num_threads, device_id, seed=...)."""
 
-    def _init_graph(
+    def _construct_graph(
         self, batch_size=-1, num_threads=-1, device_id=-1, seed=-1, exec_pipelined=True, prefetch_queue_depth=2,
         exec_async=True, bytes_per_sample=0, set_affinity=False, max_streams=None, default_cuda_stream_priority=0, *,
         enable_memory_stats=False, enable_checkpointing=False, checkpoint=None, py_num_workers=1,
@@ -79,8 +95,8 @@ class GraphPipeline:
         and changes nothing. on_error: as for iruka.pipeline.Pipeline."""
         if checkpoint is not None or enable_checkpointing:
             raise UnsupportedError(
-                "Pipeline: checkpoints of graphs in DALI's names are not there; iruka.pipeline.Pipeline(source, "
-                "stages, ...) resumes at any batch from state_dict()"
+                f"Pipeline: checkpoints of graphs in DALI's names are not there; {_STAGES} resumes at any batch from "
+                "state_dict()"
             )
         batch_size = batch_size if max_batch_size is None else max_batch_size
         if not isinstance(batch_size, int) or batch_size < 1:
@@ -95,9 +111,35 @@ class GraphPipeline:
         self._output_nodes: list[DataNode] | None = None
         self._feeds: list[Feed] = []
         self._feeders: list = []
-        self._core = None
+        self._pipeline = None
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
+
+    # What a pipeline of a source and stages has, and a graph has not.
+
+    def __len__(self):
+        raise TypeError("Pipeline: readers have no end here; epoch_size() counts samples, an iterator of iruka.plugin batches")
+
+    def __iter__(self):
+        raise TypeError("Pipeline: call run(), or iterate over an iterator of iruka.plugin")
+
+    def __getitem__(self, index):
+        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+
+    def state_dict(self):
+        """Raises UnsupportedError."""
+        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+
+    load_state_dict = __getitem__
+
+    def close(self) -> None:
+        """Stops the threads."""
+        if self._pipeline is not None:
+            self._queue.close()
+        super().close()
+
+    def __repr__(self):
+        return f"<Pipeline in DALI's names, in batches of {self._batch_size}>"
 
     # The graph.
 
@@ -157,7 +199,7 @@ class GraphPipeline:
 
     def build(self) -> None:
         """Makes the graph. run() does it at the first call."""
-        if self._core is not None:
+        if self._pipeline is not None:
             return
         if self._output_nodes is None:
             with self:
@@ -171,7 +213,8 @@ class GraphPipeline:
                                  if self._reads_alone else None)  # fmt: skip
         core = lowering.core
         source = core.sequential_source(max(lowering.inputs, 1), self._queue.next, lambda epoch: None)
-        self._core = core.Pipeline(source, lowering.graph, self._options())
+        self._pipeline = core.Pipeline(source, lowering.graph, self._core_options())
+        _alive.add(self)
         # The core's thread may wait for a batch; it must be released before the core's pipeline goes.
         weakref.finalize(self, self._queue.close)
 
@@ -193,7 +236,7 @@ class GraphPipeline:
                 self._add_external([root], None if root.feeder in self._feeders else root.feeder)
         return roots
 
-    def _options(self) -> dict:
+    def _core_options(self) -> dict:
         assert self._output_nodes is not None
         on_gpu = _uses_gpu(self._output_nodes)
         if on_gpu and self._device_id is None:
@@ -219,7 +262,7 @@ class GraphPipeline:
     def feed_input(self, data_node, data, layout=None, cuda_stream=None, use_copy_kernel=False):
         """The next batch of an external source without a source of its own: an array whose first axis counts the
         samples, or a list of arrays. Raises KeyError for a name that there is not, ValueError for wrong data."""
-        if self._core is None and not self._feeds and self._output_nodes is None:
+        if self._pipeline is None and not self._feeds and self._output_nodes is None:
             self.build()
         self._feed_of(data_node).feed(data, layout)
 
@@ -315,7 +358,7 @@ class GraphPipeline:
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
-            batch = self._core.next()  # type: ignore[union-attr]
+            batch = self._core().next()
         return self._tensors(batch[0])
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
@@ -453,7 +496,7 @@ def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_argu
     return _pipeline_factory(function, pipeline_arguments)
 
 
-_PIPELINE_ARGUMENTS = frozenset(inspect.signature(GraphPipeline._init_graph).parameters) - {"self"}
+_PIPELINE_ARGUMENTS = frozenset(inspect.signature(GraphPipeline._construct_graph).parameters) - {"self"}
 
 
 def _pipeline_factory(function, pipeline_arguments: dict):
@@ -461,8 +504,6 @@ def _pipeline_factory(function, pipeline_arguments: dict):
 
     @functools.wraps(function)
     def create(*arguments, **named):
-        from ...pipeline import Pipeline
-
         options = {key: each for key, each in named.items() if key in _PIPELINE_ARGUMENTS and key not in own}
         given = {key: each for key, each in named.items() if key not in options}
         pipeline = Pipeline(**{"batch_size": -1, **pipeline_arguments, **options})
