@@ -60,7 +60,9 @@ def _integer_pair(name: str):
 
     def call(a, b):
         if "f" in a.dtype.kind + b.dtype.kind:
-            raise TypeError(f"{name.strip('_')}: bitwise operators take integers and bools, not {a.dtype} and {b.dtype}")
+            raise TypeError(
+                f"{name.strip('_')}: bitwise operators take integers and bools, not {a.dtype} and {b.dtype}"
+            )
         return function(*_numeric(a, b))
 
     return call
@@ -94,8 +96,6 @@ _COMPARISONS = {
     for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 _FLOAT_RESULTS = ("truediv",)
-
-
 
 
 def operands_of(values) -> tuple[list[DataNode], list]:

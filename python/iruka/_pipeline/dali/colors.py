@@ -148,16 +148,3 @@ def brightness(node, *, brightness=1.0, brightness_shift=0.0, dtype=None, device
 def contrast(node, *, contrast=1.0, contrast_center=None, dtype=None, device=None):
     """center + contrast * (x - center); the centre is half of the range by default."""
     return _brightness_contrast("contrast", node, 1.0, 0.0, contrast, contrast_center, dtype, device)
-
-
-_SPACES = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "YCbCr": "ycbcr"}
-
-
-@operator("color_space_conversion")
-def color_space_conversion(node, *, image_type, output_type, dtype=None, device=None):
-    """From one of types.RGB, BGR, GRAY, YCbCr to another; grey keeps an axis of one channel."""
-    from .decoders import with_channel
-
-    source, target = _SPACES[image_type.name], _SPACES[output_type.name]
-    made = picture("color_space_conversion", node, lambda info, own: [image.ConvertColor(source, target)], device=device)
-    return with_channel(made) if target == "gray" else made

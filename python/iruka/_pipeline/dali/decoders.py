@@ -7,36 +7,27 @@ import numpy as _np
 from ... import image
 from ...errors import TypeError
 from .geometry import _policy, crop_size, cropped, position_of
-from .nodes import DataNode, Operation, device_of, function_node
-from .operators import operator, pair, picture
+from .nodes import DataNode, Operation, device_of
+from .operators import flat_taking, operator, pair, picture
 from .types import DALIImageType, UnsupportedError, dtype_of
 
 _MODES = {
     DALIImageType.RGB: "rgb",
     DALIImageType.BGR: "bgr",
     DALIImageType.GRAY: "gray",
-    DALIImageType.YCbCr: "ycbcr",
+    DALIImageType.YCbCr: "rgb",
     DALIImageType.ANY_DATA: "unchanged",
 }
 _UINT8 = _np.dtype("uint8")
 
 
-def with_channel(node: DataNode) -> DataNode:
-    """A grey picture of two axes with one more, of one channel, as DALI has it."""
-    return picture("channel", node, lambda info, values: [image.ColorMatrix([[1.0]])], device=node.device)
+#: From RGB to ITU-R BT.601's YCbCr of 8 bits: luminance 16 to 235, colours 16 to 240.
+TO_YCBCR = (((65.481 / 255, 128.553 / 255, 24.966 / 255), (-37.797 / 255, -74.203 / 255, 112 / 255),
+             (112 / 255, -93.786 / 255, -18.214 / 255)), (16.0, 128.0, 128.0))  # fmt: skip
 
 
-def _with_channel_if_flat(node: DataNode) -> DataNode:
-    """The same for pictures that may have several channels."""
-    made = function_node(
-        "channel", lambda x: x if x.ndim == 3 else x[..., None], [node], dtype=node.dtype, layout="HWC", picture=True
-    )
-    made.device = node.device
-    return made
-
-
-def decoded(function: str, node, output_type, dtype, adjust_orientation, device) -> tuple[DataNode, str]:
-    """The picture in a file's bytes, and the decoder's mode. Grey ones have two axes."""
+def decoded(function: str, node, output_type, dtype, adjust_orientation, device) -> DataNode:
+    """The picture in a file's bytes, in RGB where YCbCr is asked for."""
     try:
         mode = _MODES[output_type]
     except KeyError:
@@ -52,19 +43,22 @@ def decoded(function: str, node, output_type, dtype, adjust_orientation, device)
 
     operation = Operation(function, [node], emit)
     made = DataNode(operation, device=device_of([node], device), layout="HWC", dtype=dtype, picture=True)
-    return made, mode
+    made.is_flat = mode in ("gray", "unchanged")
+    return made
 
 
-def _finished(made: DataNode, mode: str) -> DataNode:
-    if mode == "unchanged":
-        return _with_channel_if_flat(made)
-    return with_channel(made) if mode == "gray" else made
+def in_space(node: DataNode, output_type) -> DataNode:
+    """A decoded picture in the colours that were asked for."""
+    if output_type != DALIImageType.YCbCr:
+        return node
+    matrix, offset = TO_YCBCR
+    return picture("decode", node, lambda info, values: [image.ColorMatrix(matrix, offset)], device=node.device)
 
 
 @operator("decoders.image")
 def image_decoder(node, *, output_type=DALIImageType.RGB, dtype=None, adjust_orientation=True, device=None):
     """Decodes a file's bytes: JPEG, PNG, WebP, TIFF, BMP, GIF or PNM. device='mixed' gives pictures on the GPU."""
-    return _finished(*decoded("decoders.image", node, output_type, dtype, adjust_orientation, device))
+    return in_space(decoded("decoders.image", node, output_type, dtype, adjust_orientation, device), output_type)
 
 
 @operator("decoders.image_crop", "crop_d crop_pos_z")
@@ -74,12 +68,12 @@ def image_decoder_crop(
 ):  # fmt: skip
     """Decodes the window of a picture that fn.crop would cut out."""
     name = "decoders.image_crop"
-    made, mode = decoded(name, node, output_type, dtype, adjust_orientation, device)
+    made = decoded(name, node, output_type, dtype, adjust_orientation, device)
     sizes = crop_size(name, crop, crop_h, crop_w)
     if sizes is not None:
         position = position_of(name, crop_pos_x, crop_pos_y)
         made = cropped(name, made, sizes, position, rounding, _policy(name, "error", rounding), 0.0, device)
-    return _finished(made, mode)
+    return in_space(made, output_type)
 
 
 @operator("decoders.image_random_crop")
@@ -89,12 +83,13 @@ def image_decoder_random_crop(
 ):  # fmt: skip
     """Decodes a part of random area and proportions."""
     name = "decoders.image_random_crop"
-    whole, mode = decoded(name, node, output_type, dtype, adjust_orientation, device)
+    whole = decoded(name, node, output_type, dtype, adjust_orientation, device)
     area, ratio = pair(random_area, name, "random_area"), pair(random_aspect_ratio, name, "random_aspect_ratio")
 
     def emit(lowering, inputs):
         return [lowering.add(lowering.core.random_resized_crop(None, area, ratio, int(num_attempts), "HWC"), inputs)]
 
-    operation = Operation(name, [whole], emit)
+    operation = flat_taking(name, [whole], emit)
     made = DataNode(operation, device=whole.device, layout="HWC", dtype=whole.dtype, picture=True)
-    return _finished(made, mode)
+    made.is_flat = whole.is_flat
+    return in_space(made, output_type)

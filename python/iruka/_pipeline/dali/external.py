@@ -27,7 +27,9 @@ class Feed(Root):
         self.has_source = False
         self.feeder: Feeder | None = None
         if ndim is not None and self.layout and ndim != len(self.layout):
-            raise ValueError(f"external_source: ndim is {ndim}, but the layout {self.layout!r} has {len(self.layout)} axes")
+            raise ValueError(
+                f"external_source: ndim is {ndim}, but the layout {self.layout!r} has {len(self.layout)} axes"
+            )
 
     def feed(self, data, layout=None) -> None:
         """A batch: an array whose first axis counts the samples, or a list of arrays. Raises ValueError and TypeError
@@ -105,7 +107,9 @@ class Feeder:
         self._iterator = None
         self._begins_again = inspect.isgeneratorfunction(source) or hasattr(source, "__iter__") or not callable(source)
         if not self._begins_again and cycle is not None and self._cycle != "no":
-            raise ValueError("external_source: cycle goes with an iterable or a generator function, not with a callable")
+            raise ValueError(
+                "external_source: cycle goes with an iterable or a generator function, not with a callable"
+            )
         if inspect.isgenerator(source) and self._cycle != "no":
             raise ValueError("external_source: a generator cannot begin again; pass the generator function for cycle")
         self._takes_argument = not self._begins_again and _accepts_argument(source)
@@ -176,7 +180,9 @@ def _listed(given, count: int) -> list:
     return [given] * count
 
 
-_ACCEPTED = frozenset("cuda_stream use_copy_kernel blocking prefetch_queue_depth bytes_per_sample_hint preserve".split())
+_ACCEPTED = frozenset(
+    "cuda_stream use_copy_kernel blocking prefetch_queue_depth bytes_per_sample_hint preserve".split()
+)
 
 
 def external_source(
@@ -225,4 +231,3 @@ def external_source(
     for feed in feeds:
         feed.feeder = feeder
     return nodes if num_outputs is not None else nodes[0]
-

@@ -8,8 +8,8 @@ import numpy as _np
 
 from ...errors import ValueError
 from ... import image
-from .nodes import DataNode, Operation, constant_of, device_of, function_node, numbers_of
-from .operators import operator, pair, picture, picture_layout, size_of
+from .nodes import DataNode, constant_of, device_of, function_node, numbers_of
+from .operators import flat_taking, operator, pair, picture, picture_layout, size_of
 from .types import DALIInterpType, UnsupportedError, check_choice, dtype_of
 
 _FILTERS = {
@@ -42,7 +42,8 @@ def _resize_filter(interp_type, min_filter, mag_filter, antialias, function: str
         if names <= {"linear", "triangular"}:
             return "linear", True
         raise UnsupportedError(f"{function}: min_filter and mag_filter are one filter, not {sorted(names)}")
-    return (names.pop() if names else filter_of(interp_type, function)), bool(constant_of(antialias, function))
+    filter = names.pop() if names else filter_of(interp_type, function)
+    return ("linear" if filter == "triangular" else filter), bool(constant_of(antialias, function))
 
 
 def _as_float(stages: list, info, dtype) -> list:
@@ -104,7 +105,9 @@ def resize(
     has_both = all(isinstance(each, DataNode) or each > 0 for each in sizes)
     # What the core takes: both extents, or the proportions kept, without fractions, mirroring or limits.
     is_stretched = is_simple and has_both and mode in ("default", "stretch") and not (moving and subpixel_scale)
-    is_fitted = is_simple and not moving and (mode in ("not_larger", "not_smaller") or not has_both and mode == "default")
+    is_fitted = (
+        is_simple and not moving and (mode in ("not_larger", "not_smaller") or not has_both and mode == "default")
+    )
 
     def build(info, values):
         if is_stretched:
@@ -135,7 +138,12 @@ def _sizes(size, resize_x, resize_y, resize_shorter, resize_longer, mode: str):
     def is_given(value):
         return isinstance(value, DataNode) or (value is not None and constant_of(value, "resize") != 0)
 
-    ways = [size is not None, is_given(resize_x) or is_given(resize_y), is_given(resize_shorter), is_given(resize_longer)]
+    ways = [
+        size is not None,
+        is_given(resize_x) or is_given(resize_y),
+        is_given(resize_shorter),
+        is_given(resize_longer),
+    ]
     if sum(ways) != 1:
         raise ValueError("resize: give one of size, resize_x and resize_y, resize_shorter, resize_longer")
     if size is not None:
@@ -176,10 +184,13 @@ def _resize_stages(info, values, mode, most, region, keeps_scale, filter, widens
             extent = roi[2 + axis] * whole[axis] / exact[axis]
             roi[axis] += (roi[2 + axis] - extent) / 2
             roi[2 + axis] = extent
-    inside = roi[0] >= 0 and roi[1] >= 0 and roi[0] + roi[2] <= info.height and roi[1] + roi[3] <= info.width
-    if not inside and region is None:
-        roi = None
-    stages: list = [image.Resize(whole, filter, widens, roi=None if roi is None else tuple(roi))]
+    before = [max(0, math.ceil(-roi[axis])) for axis in range(2)]
+    after = [max(0, math.ceil(roi[axis] + roi[2 + axis] - (info.height, info.width)[axis])) for axis in range(2)]
+    stages: list = []
+    if any(before) or any(after):  # the pixels at the ends are repeated
+        stages.append(image.Pad(((before[0], after[0]), (before[1], after[1])), "edge"))
+    region = (roi[0] + before[0], roi[1] + before[1], roi[2], roi[3])
+    stages.append(image.Resize(whole, filter, widens, roi=region))
     mirrors = [mirror != (want < 0) for mirror, want in zip(mirrors, sizes, strict=True)]
     return [*stages, image.Flip(horizontal=mirrors[1], vertical=mirrors[0])] if any(mirrors) else stages
 
@@ -204,8 +215,10 @@ def random_resized_crop(
             inputs = [lowering.add(cast, inputs)]
         return [lowering.add(lowering.core.random_resized_crop(fields, area, ratio, int(num_attempts), layout), inputs)]
 
-    operation = Operation("random_resized_crop", [node], emit)
-    return DataNode(operation, device=device_of([node], device), layout=layout, dtype=dtype or node.dtype, picture=True)
+    operation = flat_taking("random_resized_crop", [node], emit)
+    made = DataNode(operation, device=device_of([node], device), layout=layout, dtype=dtype or node.dtype, picture=True)
+    made.is_flat = node.is_flat
+    return made
 
 
 def crop_size(function: str, crop, crop_h, crop_w) -> list | None:
@@ -291,13 +304,16 @@ def _crop_at(function: str, node, sizes, position, rounding: str, device) -> Dat
                 inputs.append(lowering.number(each))
         return [lowering.add(lowering.core.crop_at(height, width, *given, layout, way), inputs)]
 
-    operation = Operation(function, [node, *moving], emit)
-    return DataNode(operation, device=device_of([node], device), layout=layout, dtype=node.dtype, picture=True)
+    operation = flat_taking(function, [node, *moving], emit)
+    made = DataNode(operation, device=device_of([node], device), layout=layout, dtype=node.dtype, picture=True)
+    made.is_flat = node.is_flat
+    return made
 
 
 def position_of(function: str, crop_pos_x, crop_pos_y) -> list:
-    """[y, x], numbers or nodes."""
-    return [numbers_of(each, 1, function, "a position")[0] for each in (crop_pos_y, crop_pos_x)]
+    """[y, x], nodes or numbers, which DALI takes as float32."""
+    given = [numbers_of(each, 1, function, "a position")[0] for each in (crop_pos_y, crop_pos_x)]
+    return [each if isinstance(each, DataNode) else float(_np.float32(each)) for each in given]
 
 
 @operator("crop", "crop_d crop_pos_z")
@@ -363,7 +379,7 @@ def crop_mirror_normalize(
         layout=output_layout, device=device,
     )  # fmt: skip
     if constant_of(pad_output, name):
-        made = _with_channels(made, fill)
+        made = _with_channels(made, fill if is_padded else 0.0)
     if is_stage:
         return made
     from .values import cast_node
@@ -449,18 +465,27 @@ def rotate(
         values.update(height=sizes[0], width=sizes[1])
 
     def build(info, own):
-        if sizes is None:
-            return _as_float([image.Rotate(own["angle"], expands, filter, mode, value)], info, dtype)
-        target = _rounded(own["height"]), _rounded(own["width"])
-        matrix = _turned(own["angle"], (info.height, info.width), target)
-        stage = image.WarpAffine(matrix, target, filter, True, mode, value)
-        return _as_float([stage], info, dtype)
+        if sizes is None and not expands:
+            return _as_float([image.Rotate(own["angle"], False, filter, mode, value)], info, dtype)
+        shape = (info.height, info.width)
+        target = canvas(shape, own["angle"]) if expands else (_rounded(own["height"]), _rounded(own["width"]))
+        matrix = _turned(own["angle"], shape, target)
+        return _as_float([image.WarpAffine(matrix, target, filter, True, mode, value)], info, dtype)
 
     bindings = {"angle": [(1 if dtype == _FLOAT and node.dtype != _FLOAT else 0, "rotate.angle", 0)]}
     return picture(
-        "rotate", node, build, values, bindings, needs_info=sizes is not None, needs_dtype=dtype == _FLOAT, dtype=dtype,
-        device=device,
+        "rotate", node, build, values, bindings, needs_info=expands or sizes is not None, needs_dtype=dtype == _FLOAT,
+        dtype=dtype, device=device,
     )  # fmt: skip
+
+
+def canvas(shape: tuple[int, int], angle: float) -> tuple[int, int]:
+    """DALI's (height, width) for a turned picture: as large as its corners need, and odd where the picture's extent
+    along the nearer axis is odd, so that the centres are pixels or corners of pixels alike."""
+    c, s = abs(math.cos(math.radians(angle))), abs(math.sin(math.radians(angle)))
+    height, width = (math.ceil(first * c + second * s - 0.01) for first, second in (shape, shape[::-1]))
+    likes = shape if s <= c else shape[::-1]
+    return height + (height - likes[0]) % 2, width + (width - likes[1]) % 2
 
 
 def _turned(angle: float, source, target):
@@ -503,7 +528,14 @@ def warp_affine(
         return _as_float([image.WarpAffine(affine, target, filter, True, mode, value)], info, dtype)
 
     return picture(
-        "warp_affine", node, build, values, needs_info=is_moving, needs_dtype=dtype == _FLOAT, dtype=dtype, device=device
+        "warp_affine",
+        node,
+        build,
+        values,
+        needs_info=is_moving,
+        needs_dtype=dtype == _FLOAT,
+        dtype=dtype,
+        device=device,
     )
 
 

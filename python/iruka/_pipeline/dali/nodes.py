@@ -22,6 +22,7 @@ class Operation:
         self.name = name
         self.inputs = list(inputs)
         self.emit = emit
+        self.takes_flat = False  # pictures of two axes, where DALI has a third one of one channel
         self.label = label or f"__{name}_{next(_numbers)}"
 
     def emit_number(self, lowering: Lowering, numbers: list[int]) -> list[int]:
@@ -52,6 +53,7 @@ class DataNode:
         self.layout = layout  #: names of the axes; empty where they are not known
         self.dtype = dtype  #: None where it is not known before data is there
         self.is_picture = picture  #: an array of the dtypes and axes that the stages of a Chain take
+        self.is_flat = False  #: a picture that may have two axes, where DALI has a third one of one channel
         self.batch_step: Callable | None = None  #: applied to the batch of an output
 
     @property
@@ -74,7 +76,7 @@ class DataNode:
         moved = DataNode(
             self.operation, self.output, device=device, layout=self.layout, dtype=self.dtype, picture=self.is_picture
         )
-        moved.batch_step = self.batch_step
+        moved.is_flat, moved.batch_step = self.is_flat, self.batch_step
         return moved
 
     def shape(self, *, dtype=None, device="cpu") -> DataNode:
@@ -145,6 +147,7 @@ class Lowering:
         self.graph = self.core.Graph(self.inputs)
         self._output_ids = {id(node) for node in outputs}
         self._values: dict = {}
+        self._channeled: dict = {}
         self._numbers: dict = {}
         self.drawn: dict = {}  #: of random numbers, as they are drawn
         self.graph.set_outputs([self.value(node) for node in outputs])
@@ -152,16 +155,30 @@ class Lowering:
     def values(self, operation: Operation) -> list[int]:
         """The numbers of all outputs of an operator."""
         if operation not in self._values:
-            self._values[operation] = operation.emit(self, [self.value(node) for node in operation.inputs])
+            self._values[operation] = operation.emit(self, [self._taken(node, operation) for node in operation.inputs])
         return self._values[operation]
 
+    def _taken(self, node: DataNode, operation: Operation) -> int:
+        """A value as an operator takes it: stages take pictures of two axes as they are."""
+        if operation.takes_flat and not node.batch_step:
+            return self.values(node.operation)[node.output]
+        return self.value(node)
+
     def value(self, node: DataNode) -> int:
+        """The value as DALI has it."""
         if node.batch_step is not None and id(node) not in self._output_ids:
             raise UnsupportedError(
                 f"{node.operation.name}: what depends on the whole batch can only be an output of the pipeline; "
                 "give the shape, or pad behind the other operators"
             )
-        return self.values(node.operation)[node.output]
+        number = self.values(node.operation)[node.output]
+        if not node.is_flat:
+            return number
+        if number not in self._channeled:
+            axis = 0 if node.layout == "CHW" else -1
+            call = lambda x: x if x.ndim == 3 else _np.expand_dims(x, axis)  # noqa: E731
+            self._channeled[number] = self.function("channel", call, [number])[0]
+        return self._channeled[number]
 
     def number(self, node: DataNode) -> int:
         """A value whose only element is used as a number."""

@@ -130,28 +130,36 @@ def picture(
     else:
         operation = _per_sample(name, node, build, values, moving, axes)
     is_picture = result_dtype is None or result_dtype in PICTURE_DTYPES
-    return DataNode(
+    made = DataNode(
         operation,
         device=device_of([node], device),
         layout=layout or (axes if node.layout != "HW" else "HW"),
         dtype=result_dtype,
         picture=is_picture,
     )
+    made.is_flat = operation.takes_flat and node.is_flat
+    return made
 
 
 def _stages(name, node, build, values, moving, bindings, axes) -> Operation:
     info = PictureInfo(0, 0, 0, node.dtype)
     stages = [stage._fields() for stage in build(info, {key: 1 if key in moving else values[key] for key in values})]
-    operation = Operation(name, [node, *moving.values()], lambda lowering, numbers: emit(lowering))
 
-    def emit(lowering):
-        bound, inputs = [], [lowering.value(node)]
+    def emit(lowering, numbers):
+        bound, inputs = [], [numbers[0]]
         for key, each in moving.items():
             parameter = ("input", len(inputs))
             inputs.append(lowering.number(each))
             bound.extend((*place, parameter) for place in bindings[key])
         return [lowering.add(lowering.core.stages(stages, bound, axes), inputs)]
 
+    return flat_taking(name, [node, *moving.values()], emit)
+
+
+def flat_taking(name: str, inputs, emit) -> Operation:
+    """An operation of the core on pictures, which may have two axes."""
+    operation = Operation(name, inputs, emit)
+    operation.takes_flat = True
     return operation
 
 
@@ -187,5 +195,3 @@ def pair(given, name: str, argument: str) -> tuple[float, float]:
     if len(numbers) != 2:
         raise ValueError(f"{name}: {argument} has two numbers, not {given!r}")
     return numbers
-
-

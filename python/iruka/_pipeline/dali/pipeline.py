@@ -118,7 +118,9 @@ class GraphPipeline(Pipeline):
     # What a pipeline of a source and stages has, and a graph has not.
 
     def __len__(self):
-        raise TypeError("Pipeline: readers have no end here; epoch_size() counts samples, an iterator of iruka.plugin batches")
+        raise TypeError(
+            "Pipeline: readers have no end here; epoch_size() counts samples, an iterator of iruka.plugin batches"
+        )
 
     def __iter__(self):
         raise TypeError("Pipeline: call run(), or iterate over an iterator of iruka.plugin")
@@ -212,7 +214,7 @@ class GraphPipeline(Pipeline):
         self._queue = BatchQueue([each for each in self._roots if isinstance(each, FileReader)]
                                  if self._reads_alone else None)  # fmt: skip
         core = lowering.core
-        source = core.sequential_source(max(lowering.inputs, 1), self._queue.next, lambda epoch: None)
+        source = core.sequential_source(lowering.inputs, self._queue.next, lambda epoch: None)
         self._pipeline = core.Pipeline(source, lowering.graph, self._core_options())
         _alive.add(self)
         # The core's thread may wait for a batch; it must be released before the core's pipeline goes.
@@ -277,7 +279,9 @@ class GraphPipeline(Pipeline):
         for feed in self._feeds:
             if feed.label == data_node:
                 return feed
-        raise KeyError(f"feed_input: there is no external source {data_node!r}; there are {[f.label for f in self._feeds]}")
+        raise KeyError(
+            f"feed_input: there is no external source {data_node!r}; there are {[f.label for f in self._feeds]}"
+        )
 
     def _feed_step(self) -> None:
         """Feeds one batch. Raises StopIteration at the end of an epoch."""
@@ -304,7 +308,7 @@ class GraphPipeline(Pipeline):
         columns = []
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
-        self._queue.put(joined(columns) if columns else [(0.0,)] * count)
+        self._queue.put(joined(columns) if columns else [()] * count)
         self._fed += 1
 
     def _feed_ahead(self, count: int) -> None:

@@ -94,5 +94,3 @@ def normal(shape_like=None, *, mean=0.0, stddev=1.0, shape=None, dtype=None, see
 
 def _as(node: DataNode, dtype) -> DataNode:
     return function_node("cast", lambda x: converted(x, dtype), [node], dtype=dtype)
-
-

@@ -16,14 +16,16 @@ _FLOAT = _np.dtype("float32")
 
 
 def converted(x, dtype):
-    """Values in another dtype: integers are rounded, ties to even, and saturate; NaN becomes 0."""
+    """Values in another dtype: integers are rounded, ties away from zero, and saturate; NaN becomes 0."""
     if dtype.kind == "b":
         return x != 0
     if dtype.kind == "f":
-        return x.astype(dtype)
+        with _np.errstate(over="ignore"):
+            return x.astype(dtype)
     limits = _np.iinfo(dtype)
     if x.dtype.kind == "f":
-        whole = _np.nan_to_num(_np.rint(x.astype(_np.float64)), nan=0.0, posinf=math.inf, neginf=-math.inf)
+        exact = x.astype(_np.float64)
+        whole = _np.nan_to_num(_np.copysign(_np.floor(_np.abs(exact) + 0.5), exact), posinf=math.inf, neginf=-math.inf)
         highest = _np.nextafter(float(limits.max) + 1, 0) if limits.max > 2**53 else float(limits.max)
         return _np.clip(whole, float(limits.min), highest).astype(dtype)
     if x.dtype.kind == "b":
