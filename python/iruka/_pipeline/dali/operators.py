@@ -146,7 +146,8 @@ def _stages(name, node, build, values, moving, bindings, axes) -> Operation:
     stages = [stage._fields() for stage in build(info, {key: 1 if key in moving else values[key] for key in values})]
 
     def emit(lowering, numbers):
-        bound, inputs = [], [numbers[0]]
+        bound: list = []
+        inputs = [numbers[0]]
         for key, each in moving.items():
             parameter = ("input", len(inputs))
             inputs.append(lowering.number(each))
@@ -195,3 +196,12 @@ def pair(given, name: str, argument: str) -> tuple[float, float]:
     if len(numbers) != 2:
         raise ValueError(f"{name}: {argument} has two numbers, not {given!r}")
     return numbers
+
+
+def normal_numbers(function: str, mean, std, scale: float, shift: float) -> tuple[list, list]:
+    """The mean and deviation whose (x - mean) / deviation is scale * (x - mean) / std + shift."""
+    mean, std = _np.asarray(mean, _np.float64), _np.asarray(std, _np.float64)
+    if _np.any(std == 0):
+        raise ValueError(f"{function}: the standard deviation must not be 0")
+    deviation = std / scale
+    return (mean - shift * deviation).tolist(), deviation.tolist()

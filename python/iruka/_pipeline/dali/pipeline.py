@@ -11,31 +11,24 @@ import weakref
 
 from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
+from .dispatch import graph_maker
 from .external import Feed
-from .nodes import DataNode, Lowering, Operation, ScalarConstant
+from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
 from .readers import FileReader
 from .tensors import TensorList
 from .types import CPU_ONLY_DEVICE_ID, UnsupportedError
-
-_scopes = threading.local()
-
-
-def current_pipeline():
-    """The pipeline whose graph is being defined by this thread, or None."""
-    stack = getattr(_scopes, "stack", ())
-    return stack[-1] if stack else None
-
+from .values import constant_node
 
 _STAGES = "iruka.pipeline.Pipeline(source, stages, ...)"
 
 
+@graph_maker
 def become_graph(pipeline: Pipeline) -> None:
     """Makes a pipeline a GraphPipeline; methods of its own class go before those."""
     if not isinstance(pipeline, GraphPipeline):
         pipeline.__class__ = _graph_class(type(pipeline))
 
 
-@functools.lru_cache(maxsize=None)
 def _graph_class(kind: type) -> type:
     bases = (GraphPipeline,) if kind is Pipeline else (kind, GraphPipeline)
     return type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__})
@@ -156,8 +149,6 @@ class GraphPipeline(Pipeline):
 
     def set_outputs(self, *nodes):
         """The outputs of the pipeline; numbers and arrays become constants."""
-        from .values import constant_node
-
         made: list[DataNode] = []
         for node in nodes:
             if isinstance(node, (list, tuple)):
@@ -168,13 +159,11 @@ class GraphPipeline(Pipeline):
         self._output_nodes = made
 
     def __enter__(self):
-        if not hasattr(_scopes, "stack"):
-            _scopes.stack = []
-        _scopes.stack.append(self)
+        scopes().append(self)
         return self
 
     def __exit__(self, *error):
-        _scopes.stack.pop()
+        scopes().pop()
         return False
 
     @staticmethod
@@ -189,7 +178,7 @@ class GraphPipeline(Pipeline):
 
     @staticmethod
     def pop_current():
-        _scopes.stack.pop()
+        scopes().pop()
 
     def add_sink(self, node):
         """Accepted; every output is named by set_outputs() or define_graph()."""
@@ -221,8 +210,6 @@ class GraphPipeline(Pipeline):
         weakref.finalize(self, self._queue.close)
 
     def _prepare_roots(self) -> list:
-        from .nodes import roots_of
-
         assert self._output_nodes is not None
         roots = roots_of(self._output_nodes)
         operations = _operations_of(self._output_nodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import pathlib
+from collections.abc import Iterator
 
 import numpy as _np
 
@@ -76,7 +77,8 @@ class FileReader(Root):
 
     def restart(self) -> None:
         """Back to the first sample."""
-        self._epoch, self._waiting = -1, iter(())
+        self._epoch = -1
+        self._waiting: Iterator[int] = iter(())
 
     @property
     def size(self) -> int:
