@@ -105,6 +105,7 @@ class GraphPipeline(Pipeline):
         self._feeds: list[Feed] = []
         self._feeders: list = []
         self._pipeline = None
+        self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
 
@@ -131,6 +132,7 @@ class GraphPipeline(Pipeline):
         """Stops the threads."""
         if self._pipeline is not None:
             self._queue.close()
+        self._is_closed = True
         super().close()
 
     def __repr__(self):
@@ -192,6 +194,8 @@ class GraphPipeline(Pipeline):
         """Makes the graph. run() does it at the first call."""
         if self._pipeline is not None:
             return
+        if self._is_closed:
+            raise ValueError("Pipeline: it was closed")
         if self._output_nodes is None:
             with self:
                 outputs = self.define_graph()
