@@ -356,11 +356,9 @@ def crop_mirror_normalize(
     if is_padded and sizes is not None:
         values.update(crop_h=sizes[0], crop_w=sizes[1], crop_pos_y=position[0], crop_pos_x=position[1])
     bindings = {"mirror": [(0, "flip.horizontal", 0)]}
-    plain = factor == 1 and offset == 0
-    for k, key in enumerate(means):
-        bindings.update({key: [(1, "normalize.mean", k)]} if plain else {})
-    for k, key in enumerate(deviations):
-        bindings.update({key: [(1, "normalize.std", k)]} if plain else {})
+    if factor == 1 and offset == 0:
+        bindings.update({key: [(1, "normalize.mean", k)] for k, key in enumerate(means) if key != "mean"})
+        bindings.update({key: [(1, "normalize.std", k)] for k, key in enumerate(deviations) if key != "std"})
     is_stage = dtype.name in ("uint8", "uint16", "float16", "float32")
 
     def build(info, own):
@@ -389,10 +387,8 @@ def _affine(name: str, mean, std, scale, shift):
     """The means and deviations by name, and the constants scale and shift."""
 
     def spread(prefix, given):
-        if isinstance(given, DataNode):
-            raise UnsupportedError(
-                f"{name}: {prefix} is a number or a list, whose elements may be DataNodes; not one DataNode of several"
-            )
+        if isinstance(given, DataNode):  # of one number or one for each channel
+            return {prefix: given}
         given = constant_of(given, name)
         numbers = list(given) if _np.ndim(given) or isinstance(given, (list, tuple)) else [given]
         return {f"{prefix}{k}": numbers_of(each, 1, name, prefix)[0] for k, each in enumerate(numbers)}

@@ -168,7 +168,8 @@ def _per_sample(name, node, build, values, moving, axes) -> Operation:
     from ... import image
 
     def call(array, *numbers):
-        own = dict(values, **{key: number.item() for key, number in zip(moving, numbers, strict=True)})
+        given = (each.item() if each.size == 1 else each.ravel().tolist() for each in numbers)
+        own = dict(values, **dict(zip(moving, given, strict=True)))
         return image.Chain(build(info_of(array, axes), own), axes)(array)
 
     def emit(lowering, inputs):
@@ -200,7 +201,7 @@ def pair(given, name: str, argument: str) -> tuple[float, float]:
 
 def normal_numbers(function: str, mean, std, scale: float, shift: float) -> tuple[list, list]:
     """The mean and deviation whose (x - mean) / deviation is scale * (x - mean) / std + shift."""
-    mean, std = _np.asarray(mean, _np.float64), _np.asarray(std, _np.float64)
+    mean, std = (_np.ravel(_np.asarray(each, _np.float64)) for each in (mean, std))
     if _np.any(std == 0):
         raise ValueError(f"{function}: the standard deviation must not be 0")
     deviation = std / scale
