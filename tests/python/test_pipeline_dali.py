@@ -526,7 +526,7 @@ def test_reader_refuses(files, tmp_path):
         (ValueError, "less than one", {"files": files, "num_shards": 11}),
         (TypeError, "file_root, file_list or files", {}),
         (OSError, "no files", {"file_root": str(tmp_path)}),
-        (FileNotFoundError, "", {"file_root": str(tmp_path / "none")}),
+        (FileNotFoundError, "none", {"file_root": str(tmp_path / "none")}),
     ):
         with pytest.raises(error, match=words):
             fn.readers.file(**arguments)
