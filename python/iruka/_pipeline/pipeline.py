@@ -13,6 +13,7 @@ import numpy as _np
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
+from .dali.dispatch import or_graph
 from .graph import build_graph
 from .profile import Failure, Profile, Report
 
@@ -115,6 +116,7 @@ class Pipeline:
     Raises ValueError and TypeError for arguments and stages that no sample could pass.
     """
 
+    @or_graph
     def __init__(
         self,
         source,
