@@ -171,6 +171,7 @@ void bind_geometry(nb::module_& module);
 void bind_filters(nb::module_& module);
 void bind_picture_statistics(nb::module_& module);
 void bind_patch_matching(nb::module_& module);
+void bind_pipeline(nb::module_& module);
 void bind_nn(nb::module_& module);
 void bind_perceptron(nb::module_& module);
 void bind_interop(nb::module_& module);

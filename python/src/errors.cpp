@@ -7,6 +7,7 @@
 #include "iruka/file_error.h"
 #include "iruka/linalg.h"
 #include "iruka/statistics.h"
+#include "raised.h"
 
 namespace iruka::python {
 
@@ -96,6 +97,8 @@ void set_python_error() noexcept {
     throw;
   } catch (nb::python_error& error) {
     error.restore();
+  } catch (const RaisedByPython& error) {
+    error.restore();
   } catch (const Error& error) {
     set_iruka_error(error);
   } catch (const std::bad_alloc&) {
@@ -111,6 +114,8 @@ void bind_errors(nb::module_&) {
   nb::register_exception_translator([](const std::exception_ptr& exception, void*) {
     try {
       std::rethrow_exception(exception);
+    } catch (const RaisedByPython& error) {
+      error.restore();
     } catch (const Error& error) {
       set_iruka_error(error);
     } catch (const std::bad_alloc&) {

@@ -25,7 +25,6 @@ image::Filter to_filter(nb::handle object) {
                          {"lanczos4", Filter::lanczos4},
                          {"gaussian", Filter::gaussian}});
 }
-/// Stages as iruka._image passes them: a tuple of the name and all fields.
 image::Stage resize_stage(const nb::tuple& fields) {
   image::Resize stage{.height = to_int64(fields[1], "height"), .width = to_int64(fields[2], "width")};
   stage.filter = to_filter(fields[3]);
@@ -112,6 +111,8 @@ std::optional<image::Stage> color_stage(const std::string& kind, const nb::tuple
   return std::nullopt;
 }
 
+}  // namespace
+
 image::Stage to_stage(const nb::tuple& fields) {
   const auto is_set = [&](size_t k) { return nb::cast<bool>(nb::bool_(nb::handle(fields[k]))); };
   const std::string kind = nb::cast<std::string>(fields[0]);
@@ -129,6 +130,8 @@ image::Stage to_stage(const nb::tuple& fields) {
   if (kind == "rotate") return rotate_stage(fields);
   return warp_stage(fields);
 }
+
+namespace {
 
 nb::object apply_chains(const std::vector<image::Chain>& chains, nb::handle pictures, nb::handle out) {
   return apply_to_pictures(

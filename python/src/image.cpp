@@ -15,6 +15,7 @@
 #include "interop.h"
 #include "iruka/device.h"
 #include "iruka/picture_geometry.h"
+#include "picture_arguments.h"
 
 namespace iruka::python {
 
@@ -38,8 +39,8 @@ image::ColorMode to_mode(nb::handle object) {
   throw ValueError("mode must be 'rgb', 'bgr', 'gray', 'rgba', 'ycbcr' or 'unchanged', not '" + given + "'");
 }
 
-/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain,
-/// reducing_gap).
+}  // namespace
+
 image::DecodeOptions decode_options(const nb::tuple& given) {
   image::DecodeOptions options;
   options.mode = to_mode(given[0]);
@@ -64,6 +65,22 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
   if (options.reducing_gap == 0) options.reducing_gap = -1;  // which is no gap
   return options;
 }
+
+nb::object exception_object(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    set_python_error();
+  }
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return nb::steal(value);
+}
+
+namespace {
 
 /// The options as iruka.image passes them: (quality, compression, lossless).
 image::EncodeOptions encode_options(const nb::tuple& given) {
@@ -127,21 +144,6 @@ nb::object read(const nb::bytes& path, const nb::tuple& given, nb::handle out) {
 
 nb::tuple info_tuple(const image::PictureInfo& info) {
   return nb::make_tuple(info.format, from_dims(info.shape), dtype_object(info.dtype), info.orientation);
-}
-
-/// The Python exception that `error` would be.
-nb::object exception_object(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (...) {
-    set_python_error();
-  }
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return nb::steal(value);
 }
 
 /// Pictures, and exceptions in place of those that cannot be decoded.

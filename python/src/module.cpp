@@ -49,6 +49,7 @@ NB_MODULE(_core, module) {
   bind_filters(module);
   bind_picture_statistics(module);
   bind_patch_matching(module);
+  bind_pipeline(module);
   bind_nn(module);
   bind_interop(module);
   bind_memory(module);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "convert.h"
 #include "interop.h"
+#include "iruka/image.h"
 #include "iruka/picture_geometry.h"
 
 namespace iruka::python {
@@ -49,6 +51,14 @@ inline std::vector<double> to_numbers(nb::handle object, const char* what) {
   for (nb::handle number : object) numbers.push_back(to_double(number, what));
   return numbers;
 }
+
+/// The options as iruka.image passes them: (mode, max_pixels, apply_orientation, dtype, roi, at_least, device, chain,
+/// reducing_gap).
+image::DecodeOptions decode_options(const nb::tuple& given);
+/// A stage as iruka._image passes it: a tuple of the name and all fields.
+image::Stage to_stage(const nb::tuple& fields);
+/// The Python exception that `error` would be.
+nb::object exception_object(const std::exception_ptr& error);
 
 /// The pictures of an array of four axes.
 inline std::vector<Array> pictures_of(const Array& batch) {

@@ -1,0 +1,319 @@
+#include "pipeline/batch_maker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <numeric>
+
+#include "core/thread_pool.h"
+#include "iruka/error.h"
+#include "pipeline/device_batch.h"
+#include "pipeline/value.h"
+
+namespace iruka::pipeline {
+namespace {
+
+constexpr uint32_t kReplacementPlace = 0xFFFFFFFEu;  // no node's
+constexpr int kMostReplacements = 16;
+
+/// Adds the time of its life to a counter.
+class Timed {
+ public:
+  explicit Timed(StageCounter& counter) : counter_(counter), begin_(std::chrono::steady_clock::now()) {}
+  ~Timed() {
+    const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin_;
+    counter_.calls.fetch_add(1, std::memory_order_relaxed);
+    counter_.nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  StageCounter& counter_;
+  const std::chrono::steady_clock::time_point begin_;
+};
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an error of unknown type";
+  }
+}
+
+}  // namespace
+
+/// A sample of a batch while it is made.
+struct BatchMaker::Sample {
+  int64_t position = 0;
+  SampleKey key;
+  std::vector<Value> values{};         ///< the outputs, where a device makes them together
+  const std::string* stage = nullptr;  ///< that runs, or that has failed
+  std::exception_ptr error{};
+};
+
+/// The memory of a batch. The first sample that knows its shape decides that of the batch; samples of other shapes or
+/// dtypes get arrays of their own.
+class BatchMaker::Outputs {
+ public:
+  Outputs(size_t count, int64_t samples, Device& device) : device_(device), samples_(samples), all_(count) {
+    for (Output& output : all_) output.own.resize(static_cast<size_t>(samples));
+  }
+
+  Array slot(size_t output, int64_t position, const Dims& shape, Dtype dtype) {
+    Output& own = all_[output];
+    Array& place = own.own[static_cast<size_t>(position)];
+    {
+      const std::lock_guard lock(mutex_);
+      if (!own.dense.valid()) {
+        Dims dims{samples_};
+        for (const int64_t extent : shape) dims.push_back(extent);
+        own.dense = Array::empty(dims, dtype, device_);
+        own.shape = shape;
+      }
+      if (own.shape == shape && own.dense.dtype() == dtype) return place = own.dense.at(position);
+      own.is_uneven = true;
+    }
+    return place = Array::empty(shape, dtype, device_);
+  }
+
+  /// What the samples at these positions, in order, are.
+  Batch::Output result(size_t output, const std::vector<int64_t>& positions) {
+    Output& own = all_[output];
+    std::vector<Array> arrays;
+    for (const int64_t position : positions) arrays.push_back(own.own[static_cast<size_t>(position)]);
+    const auto alike = [&](const Array& array) {
+      return array.shape() == arrays.front().shape() && array.dtype() == arrays.front().dtype();
+    };
+    if (!std::ranges::all_of(arrays, alike)) return {.dense = {}, .arrays = std::move(arrays)};
+    if (!own.is_uneven && std::ssize(positions) == samples_) return {.dense = own.dense, .arrays = {}};
+    Dims dims{std::ssize(positions)};
+    for (const int64_t extent : arrays.front().shape()) dims.push_back(extent);
+    const Array dense = Array::empty(dims, arrays.front().dtype(), device_);
+    for (size_t k = 0; k < arrays.size(); ++k) dense.at(static_cast<int64_t>(k)).assign(arrays[k]);
+    return {.dense = dense, .arrays = {}};
+  }
+  const Array& at(size_t output, int64_t position) const { return all_[output].own[static_cast<size_t>(position)]; }
+  size_t count() const { return all_.size(); }
+
+ private:
+  struct Output {
+    Array dense;
+    Dims shape;
+    bool is_uneven = false;
+    std::vector<Array> own;  ///< of each sample
+  };
+  Device& device_;
+  const int64_t samples_;
+  std::mutex mutex_;
+  std::vector<Output> all_;
+};
+
+BatchMaker::BatchMaker(std::shared_ptr<const Source> source, Graph graph, const Options& options)
+    : source_(std::move(source)),
+      graph_(std::move(graph)),
+      options_(options),
+      is_on_cpu_(!options.device || options.device == &cpu()) {
+  if (graph_.outputs().empty()) throw ValueError("pipeline: the graph has no outputs");
+  if (graph_.inputs() != source_->values())
+    throw ValueError("pipeline: the source gives " + std::to_string(source_->values()) +
+                     " values and the graph takes " + std::to_string(graph_.inputs()));
+  names_.push_back("source");
+  for (const Graph::Node& node : graph_.nodes()) {
+    names_.push_back(node.operation->name());
+    calls_functions_ |= node.operation->calls_functions();
+  }
+  names_.push_back("pixels");
+  counters_ = std::make_unique<StageCounter[]>(names_.size());
+}
+
+std::vector<StageTime> BatchMaker::times() const {
+  std::vector<StageTime> times;
+  for (size_t k = 0; k < names_.size(); ++k)
+    times.push_back({names_[k], counters_[k].calls.load(std::memory_order_relaxed),
+                     static_cast<double>(counters_[k].nanoseconds.load(std::memory_order_relaxed)) * 1e-9});
+  return times;
+}
+
+std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const std::vector<Value>* given,
+                                        const std::string** stage) const {
+  std::vector<Value> values;
+  values.reserve(static_cast<size_t>(graph_.values()));
+  *stage = &names_.front();
+  {
+    const Timed timed(counters_[0]);
+    values = given ? *given : source_->sample(key.index);
+    if (std::ssize(values) != graph_.inputs())
+      throw ValueError("the source gave " + std::to_string(values.size()) + " values, not " +
+                       std::to_string(graph_.inputs()));
+  }
+  size_t number = 0;
+  std::vector<Value> inputs;
+  for (const Graph::Node& node : graph_.nodes()) {
+    inputs.clear();
+    for (const int input : node.inputs) inputs.push_back(values[static_cast<size_t>(input)]);
+    *stage = &names_[++number];
+    const Timed timed(counters_[number]);
+    for (Value& made : node.operation->run(inputs, key, node.place)) values.push_back(std::move(made));
+  }
+  std::vector<Value> outputs;
+  for (const int output : graph_.outputs()) outputs.push_back(values[static_cast<size_t>(output)]);
+  return outputs;
+}
+
+std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
+  const std::string* stage = nullptr;
+  std::vector<Array> arrays;
+  for (const Value& value : evaluate(key, nullptr, &stage)) {
+    const Array made = value.array();
+    arrays.push_back(is_on_cpu_ ? made : made.to_device(*options_.device));
+  }
+  return arrays;
+}
+
+void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const {
+  const auto position = static_cast<size_t>(sample.position);
+  try {
+    std::vector<Value> values =
+        evaluate(sample.key, work.given.empty() ? nullptr : &work.given[position], &sample.stage);
+    if (!is_on_cpu_) {
+      sample.values = std::move(values);
+      return;
+    }
+    sample.stage = &names_.back();
+    const Timed timed(counters_[names_.size() - 1]);
+    for (size_t k = 0; k < values.size(); ++k) {
+      const Making making(values[k]);
+      const Array slot = outputs.slot(k, sample.position, making.shape(), making.dtype());
+      making.make(&slot);
+    }
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    sample.error = std::current_exception();
+  }
+}
+
+void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) const {
+  const Timed timed(counters_[names_.size() - 1]);
+  std::vector<const Value*> values;
+  std::vector<Array> outs;
+  std::vector<Sample*> owners;
+  for (Sample& sample : samples) {
+    if (sample.error) continue;
+    sample.stage = &names_.back();
+    try {
+      for (size_t k = 0; k < sample.values.size(); ++k) {
+        const auto [shape, dtype] = sample.values[k].result();
+        outs.push_back(outputs.slot(k, sample.position, shape, dtype));
+        values.push_back(&sample.values[k]);
+        owners.push_back(&sample);
+      }
+    } catch (...) {
+      sample.error = std::current_exception();
+    }
+  }
+  std::vector<std::exception_ptr> errors(values.size());
+  make_on_device(*options_.device, values, outs, errors);
+  for (size_t k = 0; k < errors.size(); ++k) {
+    if (errors[k] && !owners[k]->error) owners[k]->error = errors[k];
+  }
+  for (Sample& sample : samples) sample.values.clear();
+}
+
+/// All samples, costly ones first, on all threads. Each thread takes the next one when it is done.
+void BatchMaker::run_samples(std::vector<Sample>& samples, BatchWork& work, Outputs& outputs, AllTaken& taken) const {
+  std::vector<size_t> queue(samples.size());
+  std::iota(queue.begin(), queue.end(), size_t{0});
+  std::vector<int64_t> costs;
+  for (const Sample& sample : samples) costs.push_back(work.given.empty() ? source_->cost(sample.key.index) : 0);
+  std::ranges::stable_sort(queue, [&](size_t a, size_t b) { return costs[a] > costs[b]; });
+  std::atomic<size_t> next{0};
+  const auto take_all = [&] {
+    for (size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < queue.size();) {
+      if (k + 1 == queue.size()) taken.all_taken();
+      throw_if_stopped();
+      make_sample(work, samples[queue[k]], outputs);
+    }
+  };
+  // Functions on a GPU belong to the stream of the calling thread.
+  if (options_.is_serial || (calls_functions_ && !is_on_cpu_)) return take_all();
+  ThreadPool& pool = ThreadPool::instance();
+  const int64_t threads = options_.threads > 0 ? std::min(options_.threads, pool.thread_count()) : pool.thread_count();
+  pool.run(std::min<int64_t>(threads, std::ssize(samples)), 1, [&](int64_t, int64_t) { take_all(); });
+}
+
+void BatchMaker::make(BatchWork& work, AllTaken& taken) {
+  const auto count = static_cast<int64_t>(work.given.empty() ? work.indices.size() : work.given.size());
+  Outputs outputs(graph_.outputs().size(), count, is_on_cpu_ ? cpu() : *options_.device);
+  std::vector<Sample> samples;
+  for (int64_t k = 0; k < count; ++k)
+    samples.push_back(
+        {.position = k,
+         .key = {.seed = options_.order.seed, .epoch = work.epoch, .index = work.indices[static_cast<size_t>(k)]}});
+  run_samples(samples, work, outputs, taken);
+  if (!is_on_cpu_) make_by_device(samples, outputs);
+  replace_failed(work, samples, outputs);
+  finish(work, samples, outputs);
+}
+
+void BatchMaker::replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
+  for (Sample& sample : samples) {
+    if (!sample.error) continue;
+    work.failures.push_back({.epoch = work.epoch,
+                             .index = sample.key.index,
+                             .sample = work.given.empty() ? source_->describe(sample.key.index)
+                                                          : "sample " + std::to_string(sample.key.index),
+                             .stage = sample.stage ? *sample.stage : names_.front(),
+                             .message = message_of(sample.error),
+                             .error = sample.error});
+    if (options_.on_error != OnError::replace) continue;
+    Failure& failure = work.failures.back();
+    Draws draws(sample.key, kReplacementPlace);
+    if (!work.given.empty()) {  // another one of the batch
+      const auto good = std::ranges::find_if(samples, [](const Sample& other) { return !other.error; });
+      if (good == samples.end()) continue;
+      for (size_t k = 0; k < outputs.count(); ++k) {
+        const Array& from = outputs.at(k, good->position);
+        outputs.slot(k, sample.position, from.shape(), from.dtype()).assign(from);
+      }
+      failure.replaced_by = good->key.index;
+      sample.error = nullptr;
+      continue;
+    }
+    for (int attempt = 0; sample.error && attempt < kMostReplacements; ++attempt) {
+      std::vector<Sample> other(1);
+      other[0].position = sample.position;
+      other[0].key = sample.key;
+      other[0].key.index = draws.below(source_->size());
+      make_sample(work, other[0], outputs);
+      if (!is_on_cpu_) make_by_device(other, outputs);
+      if (other[0].error) continue;
+      failure.replaced_by = other[0].key.index;
+      work.indices[static_cast<size_t>(sample.position)] = other[0].key.index;
+      sample.error = nullptr;
+    }
+  }
+}
+
+void BatchMaker::finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
+  Batch& batch = work.batch;
+  batch.epoch = work.epoch;
+  batch.number = work.number;
+  std::vector<int64_t> positions;
+  for (const Sample& sample : samples) {
+    if (sample.error) {
+      if (options_.on_error == OnError::raise && !work.error) work.error = sample.error;
+      continue;
+    }
+    positions.push_back(sample.position);
+    batch.indices.push_back(work.indices[static_cast<size_t>(sample.position)]);
+    if (sample.position >= std::ssize(samples) - work.padded) ++batch.padded;
+  }
+  if (work.error || positions.empty()) return;
+  for (size_t k = 0; k < outputs.count(); ++k) batch.outputs.push_back(outputs.result(k, positions));
+}
+
+}  // namespace iruka::pipeline

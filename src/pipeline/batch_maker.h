@@ -1,0 +1,71 @@
+// Makes the samples of a batch, straight into its memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "iruka/pipeline.h"
+
+namespace iruka::pipeline {
+
+/// A batch that is being made, or the end of an epoch.
+struct BatchWork {
+  int64_t epoch = 0, number = 0;
+  std::vector<int64_t> indices{};
+  std::vector<std::vector<Value>> given{};  ///< the samples of a sequential source
+  int64_t padded = 0;
+  bool is_end = false;
+
+  Batch batch{};
+  std::vector<Failure> failures{};
+  std::exception_ptr error{};  ///< raised where the batch was to come
+  bool is_done = false;
+};
+
+/// Called once, when the last sample of a batch was taken by a thread: the next batch may begin.
+class AllTaken {
+ public:
+  virtual ~AllTaken() = default;
+  virtual void all_taken() = 0;
+};
+
+/// Times of threads, in nanoseconds.
+struct StageCounter {
+  std::atomic<int64_t> calls{0}, nanoseconds{0};
+};
+
+class BatchMaker {
+ public:
+  BatchMaker(std::shared_ptr<const Source> source, Graph graph, const Options& options);
+
+  /// Fills work.batch, work.failures and, under OnError::raise, work.error. Raises Interrupted, and errors of devices.
+  void make(BatchWork& work, AllTaken& taken);
+  /// The outputs of one sample, by the calling thread.
+  std::vector<Array> sample(const SampleKey& key) const;
+  std::vector<StageTime> times() const;
+  const Graph& graph() const { return graph_; }
+
+ private:
+  struct Sample;
+  class Outputs;
+  std::vector<Value> evaluate(const SampleKey& key, const std::vector<Value>* given, const std::string** stage) const;
+  void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
+  void replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
+  void make_by_device(std::vector<Sample>& samples, Outputs& outputs) const;
+  void finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
+  void run_samples(std::vector<Sample>& samples, BatchWork& work, Outputs& outputs, AllTaken& taken) const;
+
+  const std::shared_ptr<const Source> source_;
+  const Graph graph_;
+  const Options options_;
+  bool is_on_cpu_;
+  bool calls_functions_ = false;
+  std::vector<std::string> names_;            ///< of the source, of each node, and of making the outputs
+  std::unique_ptr<StageCounter[]> counters_;  ///< of each name
+};
+
+}  // namespace iruka::pipeline

@@ -1,0 +1,196 @@
+#include "pipeline/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "core/thread_pool.h"
+#include "iruka/error.h"
+#include "pipeline/device_batch.h"
+
+namespace iruka::pipeline {
+namespace {
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+}  // namespace
+
+Positions::Positions(Source& source, const OrderOptions& options, const State& begin)
+    : source_(source), options_(options), epoch_(begin.epoch), number_(begin.batch) {}
+
+std::shared_ptr<BatchWork> Positions::next() { return source_.is_sequential() ? next_in_sequence() : next_of_order(); }
+
+std::shared_ptr<BatchWork> Positions::next_of_order() {
+  if (!order_) order_ = epoch_order(source_.size(), options_, epoch_);
+  auto work = std::make_shared<BatchWork>();
+  work->epoch = epoch_;
+  work->number = number_;
+  if (number_ >= order_->batches) {
+    work->is_end = work->is_done = true;
+    ++epoch_;
+    number_ = 0;
+    order_.reset();
+    return work;
+  }
+  const int64_t begin = number_ * options_.batch_size;
+  const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_->indices.size()));
+  work->indices.assign(order_->indices.begin() + begin, order_->indices.begin() + end);
+  work->padded = std::clamp<int64_t>(end - (std::ssize(order_->indices) - order_->padded), 0, end - begin);
+  ++number_;
+  return work;
+}
+
+std::shared_ptr<BatchWork> Positions::next_in_sequence() {
+  auto work = std::make_shared<BatchWork>();
+  if (!has_begun_) {
+    source_.begin(epoch_);
+    has_begun_ = true;
+    is_over_ = false;
+    given_ = 0;
+    for (int64_t k = 0; k < number_ && !is_over_; ++k) {  // a run that goes on
+      const auto passed = std::ssize(source_.next(options_.batch_size));
+      given_ += passed;
+      is_over_ = passed < options_.batch_size;
+    }
+  }
+  work->epoch = epoch_;
+  work->number = number_;
+  if (!is_over_) work->given = source_.next(options_.batch_size);
+  const auto count = std::ssize(work->given);
+  is_over_ = is_over_ || count < options_.batch_size;
+  if (count == 0 || (count < options_.batch_size && options_.last_batch == LastBatch::drop)) {
+    work->given.clear();
+    work->is_end = work->is_done = true;
+    ++epoch_;
+    number_ = 0;
+    has_begun_ = false;
+    return work;
+  }
+  work->indices.resize(static_cast<size_t>(count));
+  std::iota(work->indices.begin(), work->indices.end(), given_);
+  given_ += count;
+  if (options_.last_batch == LastBatch::fill || options_.pad_last_batch) {
+    work->padded = options_.batch_size - count;
+    work->given.resize(static_cast<size_t>(options_.batch_size), work->given.back());
+    work->indices.resize(static_cast<size_t>(options_.batch_size), work->indices.back());
+  }
+  ++number_;
+  return work;
+}
+
+/// A thread's turn to begin a batch, which ends when all samples of the batch are taken.
+class Session::Turn final : public AllTaken {
+ public:
+  explicit Turn(Session& session) : session_(session) {}
+  ~Turn() override { all_taken(); }
+  void all_taken() override {
+    if (is_over_.exchange(true)) return;
+    const std::lock_guard lock(session_.mutex_);
+    session_.has_turn_ = false;
+    session_.wanted_.notify_all();
+  }
+
+ private:
+  Session& session_;
+  std::atomic<bool> is_over_{false};
+};
+
+Session::Session(Source& source, BatchMaker& maker, const Options& options, const State& begin)
+    : source_(source), maker_(maker), options_(options), positions_(source, options.order, begin) {
+  if (!makes_ahead()) return;
+  const int count = std::clamp(options_.prefetch, 1, 2);  // one begins a batch, one ends another
+  for (int k = 0; k < count; ++k) threads_.emplace_back([this] { drive(); });
+}
+
+Session::~Session() {
+  stop_.request_stop();
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+double Session::idle() const {
+  const std::lock_guard lock(mutex_);
+  return idle_;
+}
+
+bool Session::is_full() const {
+  const auto batches = std::ranges::count_if(queue_, [](const auto& work) { return !work->is_end; });
+  return batches >= std::max(options_.prefetch, 1) || waits_for_consumer_;
+}
+
+/// Null when the session ends.
+std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& lock) {
+  const auto begin = Clock::now();
+  const bool was_full = is_full();
+  wanted_.wait(lock, [&] { return stop_.stop_requested() || failure_ || (!has_turn_ && !is_full()); });
+  if (was_full) idle_ += seconds_since(begin);
+  if (stop_.stop_requested() || failure_) return nullptr;
+  has_turn_ = true;
+  lock.unlock();
+  std::shared_ptr<BatchWork> work;
+  try {
+    work = positions_.next();
+  } catch (...) {  // a sequential source has raised; its epoch ends
+    work = std::make_shared<BatchWork>();
+    work->error = std::current_exception();
+    work->is_done = true;
+  }
+  lock.lock();
+  waits_for_consumer_ = source_.is_sequential() && (work->is_end || work->is_done);
+  queue_.push_back(work);
+  if (work->is_done) made_.notify_all();
+  return work;
+}
+
+void Session::drive() {
+  const StopScope scope(stop_.get_token());
+  while (true) {
+    std::unique_lock lock(mutex_);
+    const std::shared_ptr<BatchWork> work = begin_next(lock);
+    if (!work) return;
+    lock.unlock();
+    Turn turn(*this);
+    if (work->is_done) continue;
+    try {
+      maker_.make(*work, turn);
+    } catch (...) {
+      const std::lock_guard again(mutex_);
+      work->error = std::current_exception();
+    }
+    lock.lock();
+    work->is_done = true;
+    made_.notify_all();
+  }
+}
+
+std::shared_ptr<BatchWork> Session::take() {
+  if (!makes_ahead()) {
+    std::shared_ptr<BatchWork> work = positions_.next();
+    Turn turn(*this);
+    if (!work->is_done) maker_.make(*work, turn);
+    return work;
+  }
+  const auto begin = Clock::now();
+  std::unique_lock lock(mutex_);
+  if (queue_.empty() && waits_for_consumer_) {
+    waits_for_consumer_ = false;
+    wanted_.notify_all();
+  }
+  const LoopSequence polls;
+  while (queue_.empty() || !queue_.front()->is_done) {
+    made_.wait_for(lock, std::chrono::milliseconds(50));
+    lock.unlock();  // a signal handler may ask for the next batch
+    const bool stops = should_stop();
+    if (stops) throw_if_stopped();
+    lock.lock();
+  }
+  waited_ += seconds_since(begin);
+  std::shared_ptr<BatchWork> work = queue_.front();
+  queue_.pop_front();
+  wanted_.notify_all();
+  return work;
+}
+
+}  // namespace iruka::pipeline

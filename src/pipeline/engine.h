@@ -1,0 +1,75 @@
+// The threads behind a pipeline.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "core/fork.h"
+#include "pipeline/batch_maker.h"
+
+namespace iruka::pipeline {
+
+/// Where batches are made from.
+class Positions {
+ public:
+  Positions(Source& source, const OrderOptions& options, const State& begin);
+  /// The next batch, or the end of the epoch. Called by one thread at a time.
+  std::shared_ptr<BatchWork> next();
+  bool is_at_begin_of_epoch() const { return number_ == 0; }
+
+ private:
+  std::shared_ptr<BatchWork> next_of_order();
+  std::shared_ptr<BatchWork> next_in_sequence();
+
+  Source& source_;
+  const OrderOptions options_;
+  int64_t epoch_, number_;
+  std::optional<EpochOrder> order_;  ///< of epoch_
+  bool has_begun_ = false;           ///< a sequential source's epoch
+  bool is_over_ = false;             ///< it has given its last sample
+  int64_t given_ = 0;                ///< samples of this epoch, of a sequential source
+};
+
+/// Threads that make batches ahead. At any time one of them begins a batch; while the last samples of a batch are made,
+/// the next one begins.
+class Session {
+ public:
+  Session(Source& source, BatchMaker& maker, const Options& options, const State& begin);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// The oldest batch, or the end of an epoch. Raises Interrupted, and what stopped a thread.
+  std::shared_ptr<BatchWork> take();
+  double waited() const { return waited_; }
+  double idle() const;
+
+ private:
+  class Turn;
+  void drive();
+  bool is_full() const;
+  bool makes_ahead() const { return options_.prefetch > 0 && !options_.is_serial; }
+  std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
+
+  const Source& source_;
+  BatchMaker& maker_;
+  const Options options_;
+  Positions positions_;
+  mutable std::mutex mutex_;
+  std::condition_variable made_, wanted_;
+  std::deque<std::shared_ptr<BatchWork>> queue_;  ///< in order; begun, and not taken
+  bool has_turn_ = false;                         ///< a thread begins a batch
+  bool waits_for_consumer_ = false;               ///< a sequential source's epoch ends with the queue
+  std::exception_ptr failure_;                    ///< of a thread
+  double waited_ = 0, idle_ = 0;                  ///< seconds
+  std::stop_source stop_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace iruka::pipeline

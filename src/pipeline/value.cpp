@@ -1,0 +1,120 @@
+#include "pipeline/value.h"
+
+#include "image/geometry/plan.h"
+#include "iruka/error.h"
+
+namespace iruka::pipeline {
+namespace {
+
+image::DecodeOptions with_chain(const Value::Encoded& encoded, const std::optional<image::Chain>& chain) {
+  image::DecodeOptions options = encoded.options;
+  options.chain = chain ? &*chain : nullptr;
+  return options;
+}
+
+std::optional<image::Chain> chain_of(const Value& value) {
+  if (value.stages().empty()) return std::nullopt;
+  return image::Chain(value.stages(), value.layout());
+}
+
+}  // namespace
+
+Value Value::of_number(double number) {
+  return Array::from<float>(std::initializer_list<float>{static_cast<float>(number)}).to_device(cpu()).reshape({});
+}
+
+Value Value::of_file(std::string path) {
+  Value value;
+  value.path_ = std::move(path);
+  return value;
+}
+
+Value Value::decoded(const image::DecodeOptions& options, const std::string& where) const {
+  if (is_encoded()) throw TypeError(where + ": this is a picture already, not the bytes of a file");
+  auto encoded = std::make_shared<Encoded>();
+  encoded->options = options;
+  if (is_file()) {
+    encoded->where = where + ": '" + path_ + "'";
+    encoded->file = image::read_file(where.c_str(), path_);
+    encoded->bytes = {encoded->file.data.get(), encoded->file.size};
+  } else {
+    if (array_.dtype() != Dtype::uint8 || array_.ndim() != 1)
+      throw TypeError(where + ": the bytes of a file are a uint8 array of one axis, not " +
+                      std::string(iruka::name(array_.dtype())) + " of shape " + to_string(array_.shape()));
+    encoded->where = where;
+    encoded->array = array_.to_device(cpu()).contiguous();
+    encoded->bytes = {static_cast<const uint8_t*>(encoded->array.data()), static_cast<size_t>(encoded->array.size())};
+  }
+  Value value;
+  value.decoding_ = std::move(encoded);
+  return value;
+}
+
+Value Value::with(std::span<const image::Stage> stages, image::Layout layout) const {
+  if (is_file()) throw TypeError("'" + path_ + "' is a file: decode it before stages are applied");
+  Value value = *this;
+  if (value.stages_.empty() && !is_encoded()) value.layout_ = layout;
+  value.stages_.insert(value.stages_.end(), stages.begin(), stages.end());
+  return value;
+}
+
+Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
+  if (const auto& encoded = value.encoded()) {
+    plan_ = image::plan_decoding(encoded->bytes, with_chain(*encoded, chain_), encoded->where);
+    shape_ = chain_ ? plan_->result_shape : plan_->upright_shape();
+    dtype_ = chain_ ? plan_->result_dtype : plan_->wanted.dtype;
+    return;
+  }
+  if (value.is_file()) throw TypeError("'" + value.path() + "' is a file that nothing decodes");
+  const Array& start = value.start();
+  shape_ = start.shape();
+  dtype_ = start.dtype();
+  if (chain_) std::tie(shape_, dtype_) = chain_->result(shape_, dtype_);
+}
+
+Array Making::make(const Array* out) const {
+  if (plan_) return chain_ ? image::decode_with_chain(*plan_, out) : image::decode_by_cpu(*plan_, out);
+  const Array& start = value_.start();
+  if (!chain_ && !out) return start;
+  if (!out) return (*chain_)(start);
+  if (!chain_) {
+    Array(*out).assign(start);
+  } else {
+    chain_->into(*out, start);
+  }
+  return *out;
+}
+
+std::pair<Dims, Dtype> Value::result() const {
+  const Making making(*this);
+  return {making.shape(), making.dtype()};
+}
+
+std::pair<int64_t, int64_t> Value::size() const {
+  const Dims shape = result().first;
+  image::Layout layout = layout_;
+  for (const image::Stage& stage : stages_) {
+    if (const auto* to = std::get_if<image::ToLayout>(&stage)) layout = to->layout;
+  }
+  const image::PictureShape picture = image::picture_shape(shape, layout, "pipeline");
+  return {picture.height, picture.width};
+}
+
+Array Value::array() const {
+  if (encoded() && encoded()->options.device && encoded()->options.device != &cpu()) {
+    const std::optional<image::Chain> chain = chain_of(*this);
+    return image::decode(encoded()->bytes, with_chain(*encoded(), chain), encoded()->where);
+  }
+  return Making(*this).make(nullptr);
+}
+
+void Value::into(const Array& out) const { Making(*this).make(&out); }
+
+double Value::number() const {
+  const Array made = array();
+  if (made.size() != 1)
+    throw TypeError("a parameter of a stage is one number, not an array of shape " + to_string(made.shape()));
+  return made.item().as_double();
+}
+
+}  // namespace iruka::pipeline
