@@ -51,7 +51,7 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
 }
 
 Value Value::with(std::span<const image::Stage> stages, image::Layout layout) const {
-  if (is_file()) throw TypeError("'" + path_ + "' is a file: decode it before stages are applied");
+  if (is_file()) throw TypeError("'" + path_ + "' is a file: Decode() comes before other stages");
   Value value = *this;
   if (value.stages_.empty() && !is_encoded()) value.layout_ = layout;
   value.stages_.insert(value.stages_.end(), stages.begin(), stages.end());
@@ -65,7 +65,7 @@ Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
     dtype_ = chain_ ? plan_->result_dtype : plan_->wanted.dtype;
     return;
   }
-  if (value.is_file()) throw TypeError("'" + value.path() + "' is a file that nothing decodes");
+  if (value.is_file()) throw TypeError("'" + value.path() + "' is a file: a pipeline needs Decode() to make a picture of it");
   const Array& start = value.start();
   shape_ = start.shape();
   dtype_ = start.dtype();

@@ -1,0 +1,144 @@
+"""Stages that a pipeline has beside image's own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from .. import image
+from .._image.stages import Stage, pair_of
+from ..errors import TypeError, ValueError
+from .randoms import Bernoulli, Random, Uniform
+
+
+class PipelineStage:
+    """A stage that image.Chain does not have, because its numbers depend on the sample."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Decode(PipelineStage):
+    """Decodes the file or the bytes of a sample: see image.imread."""
+
+    mode: str = "rgb"
+    dtype: object = None
+    max_pixels: int | None = None
+    apply_orientation: bool = True
+
+    def _options(self, device):
+        return image._options(
+            self.mode, self.max_pixels, self.apply_orientation, self.dtype, None, None, device, None, None
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomCrop(PipelineStage):
+    """A part of `size`, (height, width), at a random place. `at` is the place: (y, x), 0 to 1 each, numbers or
+    distributions; with numbers alone the part is where they say."""
+
+    size: tuple[int, int]
+    at: tuple[float | Random, float | Random] = dataclasses.field(
+        default_factory=lambda: (Uniform(0.0, 1.0), Uniform(0.0, 1.0))
+    )
+
+    def _size(self):
+        return pair_of(self.size, "RandomCrop")
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomResizedCrop(PipelineStage):
+    """A part of random area and proportions, resized to `size`: torchvision's and DALI's.
+
+    size: (height, width) of the result.
+    area: least and most area of the part, as parts of the picture's.
+    ratio: least and most width over height; its logarithm is uniform.
+    filter, antialias, convention: as of image.resize.
+    """
+
+    size: tuple[int, int]
+    area: tuple[float, float] = (0.08, 1.0)
+    ratio: tuple[float, float] = (3 / 4, 4 / 3)
+    filter: str = "linear"
+    antialias: bool | None = None
+    convention: str = "pillow"
+
+    def _resize(self):
+        return image.Resize(self.size, self.filter, self.antialias, self.convention)._fields()
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomFlip(PipelineStage):
+    """Mirrors left and right with probability `p`, and top and bottom with probability `vertical`."""
+
+    p: float = 0.5
+    vertical: float = 0.0
+
+    def _flip(self):
+        return image.Flip(Bernoulli(self.p), Bernoulli(self.vertical) if self.vertical else False)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneOf(PipelineStage):
+    """One of several lists of stages (or stages), each with its probability; where these sum to less than 1, perhaps
+    none. Without probabilities all are equally likely."""
+
+    choices: Sequence
+    probabilities: Sequence[float] | None = None
+
+    def _parts(self):
+        choices = [list(each) if isinstance(each, (list, tuple)) else [each] for each in self.choices]
+        if not choices:
+            raise ValueError("OneOf: there is nothing to choose from")
+        given = self.probabilities
+        return choices, [1.0 / len(choices)] * len(choices) if given is None else [float(p) for p in given]
+
+
+def Maybe(stages, p: float = 0.5) -> OneOf:
+    """Applies stages, or one stage, with probability `p`."""
+    return OneOf([stages], [p])
+
+
+@dataclasses.dataclass(frozen=True)
+class Function(PipelineStage):
+    """Calls `function` with the arrays of `inputs`, fields of a sample, and replaces those of `outputs` by what it
+    returns: an array, or a tuple of them.
+
+    Functions run on the pipeline's threads, in parallel where they leave the interpreter's lock, as NumPy and Iruka do.
+    Kernels, vectorized functions and any Python function are taken.
+
+    inputs: names of fields; None: the field whose stages these are.
+    outputs: names of fields, which may be new; None: `inputs`.
+    draws: also passes `draws=`, an object with uniform(), normal(), below(n) and bits(), whose numbers follow from the
+        pipeline's seed, the epoch and the sample's index.
+    """
+
+    function: Callable
+    inputs: Sequence[str] | None = None
+    outputs: Sequence[str] | None = None
+    draws: bool = False
+
+
+def bindings_of(stage: Stage, name_of: Callable[[Random], tuple]) -> tuple[Stage, list]:
+    """A stage whose drawn numbers are examples, and what replaces them: (field, element, parameter)."""
+    found, changes = [], {}
+    kind = None
+    for field in dataclasses.fields(stage):
+        value = getattr(stage, field.name)
+        parts = value if isinstance(value, tuple) else (value,)
+        if not any(isinstance(part, Random) for part in parts):
+            continue
+        examples = tuple(part._example() if isinstance(part, Random) else part for part in parts)
+        if any(isinstance(part, Random) and type(part) is Bernoulli for part in parts):
+            examples = tuple(bool(each) for each in examples)
+        if field.name in ("size", "at"):
+            examples = tuple(int(each) for each in examples)
+        changes[field.name] = examples if isinstance(value, tuple) else examples[0]
+        for element, part in enumerate(parts):
+            if isinstance(part, Random):
+                found.append((field.name, element, name_of(part)))
+    if not changes:
+        return stage, []
+    plain = dataclasses.replace(stage, **changes)
+    kind = plain._fields()[0]
+    if isinstance(stage, (image.WarpAffine, image.WarpPerspective, image.Pad, image.ColorMatrix)):
+        raise TypeError(f"{type(stage).__name__}: its numbers cannot be drawn one by one: use a Function, or OneOf")
+    return plain, [(f"{kind}.{name}", element, parameter) for name, element, parameter in found]
