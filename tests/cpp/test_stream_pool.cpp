@@ -343,7 +343,8 @@ TEST(StreamPool, UsesUntilTheReleaseHoldABlockBack) {
   pool.device.work(B, block, kPage);
   pool->release(block);
   EXPECT_EQ(pool.device.live_events(), 2u);
-  EXPECT_NE(pool->allocate(kPage, A), block);
+  void* const other = pool->allocate(kPage, A);
+  EXPECT_NE(other, block);
   pool.device.finish(B, 1);
   EXPECT_EQ(pool->allocate(kPage, A), block);
   EXPECT_EQ(pool.device.live_events(), 0u);
@@ -353,6 +354,7 @@ TEST(StreamPool, UsesUntilTheReleaseHoldABlockBack) {
   pool->release(block);
   EXPECT_EQ(pool->allocate(kPage, A), block);
   EXPECT_EQ(pool.device.synchronizations(), 0u);
+  pool->release(block), pool->release(other);
 }
 
 TEST(StreamPool, RecordedUsesHoldABlockBack) {
