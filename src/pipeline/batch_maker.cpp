@@ -50,6 +50,7 @@ struct BatchMaker::Sample {
   int64_t position = 0;
   SampleKey key;
   std::vector<Value> values{};         ///< the outputs, where a device makes them together
+  std::vector<std::pair<Dims, Dtype>> results{};  ///< of the values
   const std::string* stage = nullptr;  ///< that runs, or that has failed
   std::exception_ptr error{};
 };
@@ -180,6 +181,8 @@ void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) 
     std::vector<Value> values =
         evaluate(sample.key, work.given.empty() ? nullptr : &work.given[position], &sample.stage);
     if (!is_on_cpu_) {
+      sample.stage = &names_.back();
+      for (const Value& value : values) sample.results.push_back(value.result());
       sample.values = std::move(values);
       return;
     }
@@ -204,10 +207,9 @@ void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) 
   std::vector<Sample*> owners;
   for (Sample& sample : samples) {
     if (sample.error) continue;
-    sample.stage = &names_.back();
     try {
       for (size_t k = 0; k < sample.values.size(); ++k) {
-        const auto [shape, dtype] = sample.values[k].result();
+        const auto& [shape, dtype] = sample.results[k];
         outs.push_back(outputs.slot(k, sample.position, shape, dtype));
         values.push_back(&sample.values[k]);
         owners.push_back(&sample);

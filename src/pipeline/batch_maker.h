@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "iruka/pipeline.h"
+#include "pipeline/device_batch.h"
 
 namespace iruka::pipeline {
 
@@ -23,6 +25,8 @@ struct BatchWork {
   Batch batch{};
   std::vector<Failure> failures{};
   std::exception_ptr error{};  ///< raised where the batch was to come
+  BatchStream* stream = nullptr;  ///< of a GPU, on which another thread makes the batch
+  std::optional<Event> made{};    ///< in this stream
   bool is_done = false;
 };
 
