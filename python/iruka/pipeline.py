@@ -26,6 +26,20 @@ from ._pipeline.randoms import (
     Random as Random,
     Uniform as Uniform,
 )
+from ._pipeline.sources import (
+    SequentialSource as SequentialSource,
+    Source as Source,
+    arrays as arrays,
+    dataset as dataset,
+    file_list as file_list,
+    files as files,
+    folder as folder,
+    iterable as iterable,
+    make_source as make_source,
+    npy as npy,
+    remote as remote,
+    webdataset as webdataset,
+)
 from ._pipeline.stages import (
     Decode as Decode,
     Function as Function,
