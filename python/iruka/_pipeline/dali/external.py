@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as _np
 
+from ..._core import asnumpy
 from ...errors import TypeError, ValueError
 from .nodes import PICTURE_DTYPES, DataNode, Root, current_pipeline
 from .operators import check_device
@@ -71,8 +72,6 @@ def _host_array(given):
     try:
         return _np.asarray(given)
     except Exception:
-        from ... import asnumpy
-
         return asnumpy(given)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from ... import _core
 from ...errors import TypeError, ValueError
 from .types import DALIDataType, UnsupportedError, dtype_of
 
@@ -156,8 +157,6 @@ class Lowering:
     """The core's graph while the operators are added to it."""
 
     def __init__(self, outputs: Sequence[DataNode]):
-        from ... import _core
-
         self.core = _core._pipeline
         self.roots = roots_of(outputs)
         firsts = [0, *itertools.accumulate(root.outputs for root in self.roots)]

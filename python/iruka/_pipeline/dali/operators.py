@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as _np
 
+from ... import image
 from ...errors import TypeError, ValueError
 from .nodes import PICTURE_DTYPES, DataNode, Operation, ScalarConstant, constant_of, device_of
 from .types import UnsupportedError
@@ -165,8 +166,6 @@ def flat_taking(name: str, inputs, emit) -> Operation:
 
 
 def _per_sample(name, node, build, values, moving, axes) -> Operation:
-    from ... import image
-
     def call(array, *numbers):
         given = (each.item() if each.size == 1 else each.ravel().tolist() for each in numbers)
         own = dict(values, **dict(zip(moving, given, strict=True)))

@@ -9,9 +9,10 @@ import secrets
 import threading
 import weakref
 
+from ..._core import asnumpy
+from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
-from .dispatch import graph_maker
 from .external import Feed
 from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
 from .readers import FileReader
@@ -22,7 +23,6 @@ from .values import constant_node
 _STAGES = "iruka.pipeline.Pipeline(source, stages, ...)"
 
 
-@graph_maker
 def become_graph(pipeline: Pipeline) -> None:
     """Makes a pipeline a GraphPipeline; methods of its own class go before those."""
     if not isinstance(pipeline, GraphPipeline):
@@ -367,8 +367,6 @@ class GraphPipeline(Pipeline):
         made = []
         for node, data in zip(self._output_nodes or (), outputs, strict=True):
             if node.batch_step is not None:
-                from ... import asarray, asnumpy
-
                 samples = node.batch_step([asnumpy(each) for each in data])
                 data = [asarray(each) for each in samples]
                 tensors = TensorList(data, node.layout)
@@ -476,11 +474,7 @@ def _uses_gpu(outputs) -> bool:
 
 
 def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_arguments):
-    """Makes of a function that returns DataNodes one that returns a Pipeline with these as outputs.
-
-    Arguments of Pipeline (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the call,
-    which counts; the function gets the others. Use: @pipeline_def, or @pipeline_def(batch_size=8, ...).
-    """
+    """See iruka.pipeline."""
     if enable_conditionals:
         raise UnsupportedError(
             "pipeline_def: enable_conditionals is not there; iruka.pipeline's stages may be plain Python functions of "

@@ -6,7 +6,7 @@ import math
 
 import numpy as _np
 
-from ... import image
+from ... import _core, image
 from ...errors import TypeError, ValueError
 from .nodes import PICTURE_DTYPES, DataNode, Operation, ScalarConstant, constant_of, device_of, function_node
 from .operators import normal_numbers, operator, picture
@@ -69,8 +69,6 @@ def copy(node, *, device=None):
 
 def constant_node(value, dtype=None, layout="", device=None) -> DataNode:
     """An array that is the same for all samples."""
-    from ... import _core
-
     array = _np.array(value)
     if dtype is None and array.dtype == _np.float64:
         dtype = _FLOAT
