@@ -544,3 +544,74 @@ def test_readers_and_external_sources_together(files):
         total, none = pipe.run()
         assert numbers(total) == [each + 100 * k for each in first]
         assert numbers(none) == [0] * 4
+
+
+# Threads and damage.
+
+
+def training(files, threads, **options):
+    @pipeline_def(batch_size=4, num_threads=threads, device_id=None, seed=8)
+    def make():
+        contents, labels = fn.readers.file(files=files, random_shuffle=True, name="reader")
+        pictures = fn.random_resized_crop(fn.decoders.image(contents), size=(9, 8))
+        pictures = fn.rotate(pictures, angle=fn.random.uniform(range=(-9, 9)) * 2, keep_size=True)
+        return fn.crop_mirror_normalize(pictures, mirror=fn.random.coin_flip()), labels
+
+    return make(**options)
+
+
+@pytest.fixture
+def photographs(tmp_path, rng):
+    paths = []
+    for k in range(9):
+        path = tmp_path / f"{k}.png"
+        path.write_bytes(iruka.image.imencode("png", rng.integers(0, 256, (20 + k, 30 - k, 3), dtype=np.uint8)))
+        paths.append(str(path))
+    return paths
+
+
+def test_batches_do_not_depend_on_threads(photographs):
+    def run(threads):
+        pipe = training(photographs, threads)
+        return [[each.as_array() for each in pipe.run()] for _ in range(6)]
+
+    first = run(1)
+    for threads in (1, 2, 8):
+        for batch, again in zip(first, run(threads), strict=True):
+            for a, b in zip(batch, again, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_a_damaged_file_ends_no_run(photographs):
+    with open(photographs[3], "wb") as file:
+        file.write(b"no picture")
+    pipe = training(photographs, 2)
+    failed = 0
+    for _ in range(9):
+        try:
+            pipe.run()
+        except ValueError as error:
+            assert "3.png" in str(error)
+            failed += 1
+    assert failed == 4  # of 36 samples, one in nine
+    assert {len(batch[1]) for batch in (training(photographs, 2, on_error="replace").run() for _ in range(3))} == {4}
+    skipping = training(photographs, 2, on_error="skip")
+    assert sum(len(skipping.run()[1]) for _ in range(9)) == 32
+    assert len(skipping.report().failures) == len(skipping.failures) >= 4
+
+
+def test_a_forked_process_goes_on(photographs):
+    import os
+
+    pipe = training(photographs, 2)
+    pipe.run()
+    child = os.fork()
+    if child == 0:
+        try:
+            fresh = training(photographs, 2)
+            fresh.run()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(pipe.run()[1]) == 4

@@ -353,8 +353,15 @@ class GraphPipeline(Pipeline):
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
-            batch = self._core().next()
+            batch = self._next_of_core()
         return self._tensors(batch[0])
+
+    def _next_of_core(self):
+        try:
+            return self._core().next()
+        except BaseException as error:
+            self._name_sample(error)
+            raise
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
         """As share_outputs()."""
