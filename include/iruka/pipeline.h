@@ -207,14 +207,19 @@ class IRUKA_API Source {
 };
 /// Files and their labels, an int64 each; the values are the file and the label. Without labels, the file alone.
 IRUKA_API std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_t> labels = {});
-/// The files in the folders of a folder, whose names, sorted, are the classes. Raises FileError, ValueError for a
-/// folder without pictures.
+/// The files with these extensions (those of pictures by default), in upper or lower case, in a folder and the folders
+/// below it, sorted by folder, and by name in each. Links are followed, but for those to a folder around them. Raises
+/// SystemFileError, beginning with `function`, for folders that cannot be read.
+IRUKA_API std::vector<std::string> list_files(const std::string& path, std::vector<std::string> extensions = {},
+                                              const std::string& function = "list_files");
+/// The files in each of the folders of a folder, as list_files gives them; the folders' names, sorted, are the classes.
+/// Raises SystemFileError for folders that cannot be read.
 struct Folder {
   std::vector<std::string> paths;
   std::vector<int64_t> labels;
   std::vector<std::string> classes;
 };
-IRUKA_API Folder list_folder(const std::string& path);
+IRUKA_API Folder list_folder(const std::string& path, const std::vector<std::string>& extensions = {});
 
 enum class LastBatch : uint8_t { partial, drop, fill };
 enum class OnError : uint8_t { raise, skip, replace };

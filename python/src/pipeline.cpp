@@ -135,15 +135,21 @@ std::shared_ptr<pipeline::Source> files(const nb::list& paths, nb::handle labels
   return pipeline::files(std::move(names), std::move(numbers));
 }
 
-nb::tuple list_folder(const nb::bytes& path) {
-  const pipeline::Folder folder = without_gil([name = path_of(path)] { return pipeline::list_folder(name); });
-  nb::list paths, classes;
-  const auto text = [](const std::string& name) {
-    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
-  };
-  for (const std::string& each : folder.paths) paths.append(nb::bytes(each.data(), each.size()));
-  for (const std::string& each : folder.classes) classes.append(text(each));
-  return nb::make_tuple(paths, nb::cast(folder.labels), classes);
+nb::list bytes_of(const std::vector<std::string>& paths) {
+  nb::list list;
+  for (const std::string& path : paths) list.append(nb::bytes(path.data(), path.size()));
+  return list;
+}
+
+nb::list list_files(const nb::bytes& path, std::vector<std::string> extensions, const std::string& function) {
+  return bytes_of(
+      without_gil([&, name = path_of(path)] { return pipeline::list_files(name, std::move(extensions), function); }));
+}
+
+nb::tuple list_folder(const nb::bytes& path, const std::vector<std::string>& extensions) {
+  const pipeline::Folder folder =
+      without_gil([&, name = path_of(path)] { return pipeline::list_folder(name, extensions); });
+  return nb::make_tuple(bytes_of(folder.paths), nb::cast(folder.labels), bytes_of(folder.classes));
 }
 
 Distribution to_distribution(nb::handle given) {
@@ -363,6 +369,7 @@ void bind_pipeline(nb::module_& parent) {
   bind_operations(module);
   nb::class_<pipeline::Source>(module, "Source");
   module.def("files", &files, nb::arg("paths"), nb::arg("labels").none());
+  module.def("list_files", &list_files);
   module.def("list_folder", &list_folder);
   module.def("python_source",
              [](int64_t size, int values, nb::handle sample, nb::handle describe) -> std::shared_ptr<pipeline::Source> {
