@@ -48,6 +48,8 @@ IRUKA_API void synchronize(Device& device);
 IRUKA_API bool is_non_blocking(const Stream& stream);
 /// Tells the pool of `memory` that the work now in `stream` uses it: the memory is reused only after that work.
 IRUKA_API void record_use(void* memory, const Stream& stream);
+/// The same for the work that `stream` has when the memory is released.
+IRUKA_API void use_until_release(void* memory, const Stream& stream);
 
 /// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work.
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.

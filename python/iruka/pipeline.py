@@ -14,6 +14,7 @@ on where a run was resumed.
 
 from __future__ import annotations
 
+from ._pipeline.dali.pipeline import pipeline_def as pipeline_def
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
 from ._pipeline.randoms import (

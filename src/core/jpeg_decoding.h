@@ -2,6 +2,7 @@
 // that the CPU has decoded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct JpegDecoding {
 
 class JpegDecoders {
  public:
+  /// Pictures that are decoded together: they keep all parts of an engine busy while the next ones are prepared.
+  static constexpr size_t kMostTogether = 64;
+
   static constinit const Implementations<JpegDecoders> implementations;
   virtual ~JpegDecoders() = default;
 

@@ -117,13 +117,15 @@ Device& chosen_device(const DecodeOptions& options, const Array* out, const std:
 
 /// One file, read from `path` unless its bytes are there.
 Array decode_one(FileToDecode file, const DecodeOptions& options) {
-  decode_files(chosen_device(options, file.out, file.where), {&file, 1}, options);
+  file.options = &options;
+  decode_files(chosen_device(options, file.out, file.where), {&file, 1});
   if (file.item.error) std::rethrow_exception(file.item.error);
   return std::move(file.item.picture);
 }
 
 std::vector<BatchItem> items_of(std::span<FileToDecode> files, const DecodeOptions& options) {
-  decode_files(chosen_device(options, nullptr, ""), files, options);
+  for (FileToDecode& file : files) file.options = &options;
+  decode_files(chosen_device(options, nullptr, ""), files);
   std::vector<BatchItem> items;
   items.reserve(files.size());
   for (FileToDecode& file : files) items.push_back(std::move(file.item));

@@ -14,15 +14,14 @@
 namespace iruka::image {
 namespace {
 
-/// Files that are decoded before their chains follow. A GPU's engine decodes the next ones meanwhile.
-constexpr size_t kFilesOfChain = 64;
+using Files = std::span<FileToDecode* const>;
 
 /// Calls `step` for each number on all threads; an exception is its file's error.
 template <class Step>
-void for_each_file(std::span<FileToDecode> files, Step step) {
+void for_each_file(Files files, Step step) {
   ThreadPool::instance().run(std::ssize(files), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-      FileToDecode& file = files[i];
+      FileToDecode& file = *files[i];
       if (file.item.error || file.item.picture.valid()) continue;
       try {
         step(i);
@@ -42,18 +41,18 @@ struct PlannedFile {
   bool has_one_scan = false;
 };
 
-DecodePlan plan_of(FileToDecode& file, const DecodeOptions& options) {
+DecodePlan plan_of(FileToDecode& file) {
   if (file.read_for) {
     file.file = read_file(file.read_for, *file.path);
     file.bytes = {file.file.data.get(), file.file.size};
   }
-  DecodePlan plan = plan_decoding(file.bytes, options, file.where);
+  DecodePlan plan = plan_decoding(file.bytes, *file.options, file.where);
   if (file.out) check_out(*file.out, plan, file.where);
   return plan;
 }
 
-PlannedFile planned_for_device(FileToDecode& file, const DecodeOptions& options) {
-  PlannedFile planned{plan_of(file, options)};
+PlannedFile planned_for_device(FileToDecode& file) {
+  PlannedFile planned{plan_of(file)};
   const PixelFormat wanted = planned.plan.wanted;
   if (wanted.dtype != Dtype::uint8) return planned;
   const Decoder::DeviceForm form = planned.plan.decoder->device_form();
@@ -71,7 +70,7 @@ PlannedFile planned_for_device(FileToDecode& file, const DecodeOptions& options)
 /// The files that a device's decoder may take.
 class DeviceBatch {
  public:
-  DeviceBatch(Device& device, std::span<FileToDecode> files, std::span<const PlannedFile> plans)
+  DeviceBatch(Device& device, Files files, std::span<const PlannedFile> plans)
       : device_(device), files_(files), plans_(plans) {
     for (size_t i = 0; i < files.size(); ++i) add(i);
   }
@@ -93,7 +92,7 @@ class DeviceBatch {
   }
 
   void add(size_t i) {
-    FileToDecode& file = files_[i];
+    FileToDecode& file = *files_[i];
     const auto& [plan, color, has_one_scan] = plans_[i];
     if (file.item.error || !color) return;
     const Header& header = plan.decoder->header();
@@ -116,7 +115,7 @@ class DeviceBatch {
 
   /// From the whole picture as stored to the one that is wanted.
   void finish(size_t i, Array picture) {
-    FileToDecode& file = files_[i];
+    FileToDecode& file = *files_[i];
     const DecodePlan& plan = plans_[i].plan;
     if (plan.divisor > 1) picture = reduced_by_means(picture, plan.divisor);
     const Region& window = plan.window;
@@ -132,7 +131,7 @@ class DeviceBatch {
   }
 
   Device& device_;
-  const std::span<FileToDecode> files_;
+  const Files files_;
   const std::span<const PlannedFile> plans_;
   std::vector<JpegDecoding> jobs_;
   std::vector<Array> pictures_;  ///< of each job
@@ -140,67 +139,77 @@ class DeviceBatch {
 };
 
 /// The chains of all decoded files, together.
-void apply_chains_of(std::span<const PlannedFile> plans, std::span<FileToDecode> files) {
+void apply_chains_of(std::span<PlannedFile> plans, Files files) {
   std::vector<Chain> chains;
   std::vector<Array> pictures, outs;
-  std::vector<size_t> numbers;
+  std::vector<FileToDecode*> decoded;
   for (size_t i = 0; i < files.size(); ++i) {
-    if (files[i].item.error) continue;
-    chains.push_back(*plans[i].plan.chain);
-    pictures.push_back(std::move(files[i].item.picture));
-    outs.push_back(files[i].out ? *files[i].out : Array());
-    numbers.push_back(i);
+    FileToDecode& file = *files[i];
+    if (file.item.error) continue;
+    chains.push_back(*std::move(plans[i].plan.chain));
+    pictures.push_back(std::move(file.item.picture));
+    outs.push_back(file.out ? *file.out : Array());
+    decoded.push_back(&file);
   }
-  if (numbers.empty()) return;
+  if (decoded.empty()) return;
   std::vector<Array> results = apply_chains(chains, pictures, outs);
-  for (size_t k = 0; k < numbers.size(); ++k) files[numbers[k]].item.picture = std::move(results[k]);
+  for (size_t k = 0; k < decoded.size(); ++k) decoded[k]->item.picture = std::move(results[k]);
 }
 
-/// Fills the items on a device with memory of its own.
-void decode_on(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
-  std::vector<PlannedFile> plans(files.size());
-  for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(files[i], options); });
-  JpegDecoders* const decoders = device.find_service<JpegDecoders>();
-  const bool is_ready = decoders && decoders->problem().empty();
-  std::optional<DecodingStream> beside;  // while the chain reads the pictures
-  if (is_ready && options.chain && !device.is_capturing(device.current_stream())) {
-    beside.emplace(device);
-    const StreamScope scope(beside->stream());
-    DeviceBatch(device, files, plans).run(*decoders);
-  } else if (is_ready) {
-    DeviceBatch(device, files, plans).run(*decoders);
-  }
+/// Files for which a device's decoder is of no use, or that it did not take.
+void decode_rest_by_cpu(Device& device, std::span<const PlannedFile> plans, Files files) {
   std::vector<Array> pictures(files.size());
   for_each_file(files, [&](size_t i) { pictures[i] = decode_by_cpu(plans[i].plan, nullptr); });
   for (size_t i = 0; i < files.size(); ++i) {
     if (!pictures[i].valid()) continue;
-    FileToDecode& file = files[i];
+    FileToDecode& file = *files[i];
     try {
-      const bool has_out = file.out && !options.chain;
+      const bool has_out = file.out && !plans[i].plan.chain;
       file.item.picture = has_out ? *file.out : pictures[i].to_device(device);
       if (has_out) file.item.picture.assign(pictures[i]);
     } catch (const OutOfMemoryError&) {
       file.item = {.picture = {}, .error = std::current_exception()};
     }
   }
+}
+
+/// Fills the items on a device with memory of its own. All files have a chain, or none.
+void decode_on(Device& device, Files files) {
+  const bool has_chains = files.front()->options->chain != nullptr;
+  std::vector<PlannedFile> plans(files.size());
+  for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(*files[i]); });
+  JpegDecoders* const decoders = device.find_service<JpegDecoders>();
+  const bool is_ready = decoders && decoders->problem().empty();
+  std::optional<DecodingStream> beside;  // while the chain reads the pictures
+  if (is_ready && has_chains && !device.is_capturing(device.current_stream())) {
+    beside.emplace(device);
+    const StreamScope scope(beside->stream());
+    DeviceBatch(device, files, plans).run(*decoders);
+  } else if (is_ready) {
+    DeviceBatch(device, files, plans).run(*decoders);
+  }
+  decode_rest_by_cpu(device, plans, files);
   if (beside) beside->join();
-  if (options.chain) apply_chains_of(plans, files);
+  if (has_chains) apply_chains_of(plans, files);
 }
 
 }  // namespace
 
-void decode_files(Device& device, std::span<FileToDecode> files, const DecodeOptions& options) {
-  const bool is_host = &device == &cpu();
-  if (is_host) {
-    return for_each_file(files, [&](size_t i) {
-      const DecodePlan plan = plan_of(files[i], options);
-      const Array* const out = files[i].out;
-      files[i].item.picture = plan.chain ? decode_with_chain(plan, out) : decode_by_cpu(plan, out);
+void decode_files(Device& device, std::span<FileToDecode> files) {
+  std::vector<FileToDecode*> whole, chained;
+  for (FileToDecode& file : files) (file.options->chain ? chained : whole).push_back(&file);
+  if (&device == &cpu()) {
+    for_each_file(whole, [&](size_t i) { whole[i]->item.picture = decode_by_cpu(plan_of(*whole[i]), whole[i]->out); });
+    for_each_file(chained, [&](size_t i) {
+      chained[i]->item.picture = decode_with_chain(plan_of(*chained[i]), chained[i]->out);
     });
+    return;
   }
-  if (!options.chain) return decode_on(device, files, options);
-  for (size_t begin = 0; begin < files.size(); begin += kFilesOfChain)
-    decode_on(device, files.subspan(begin, std::min(kFilesOfChain, files.size() - begin)), options);
+  if (!whole.empty()) decode_on(device, whole);
+  // A GPU's engine decodes the next files while chains run.
+  constexpr size_t kTogether = JpegDecoders::kMostTogether;
+  for (size_t begin = 0; begin < chained.size(); begin += kTogether)
+    decode_on(device, Files(chained).subspan(begin, std::min(kTogether, chained.size() - begin)));
 }
 
 JpegDecoderInfo jpeg_decoder(Device& device) {

@@ -50,6 +50,7 @@ struct BatchMaker::Sample {
   int64_t position = 0;
   SampleKey key;
   std::vector<Value> values{};         ///< the outputs, where a device makes them together
+  std::vector<std::pair<Dims, Dtype>> results{};  ///< of the values
   const std::string* stage = nullptr;  ///< that runs, or that has failed
   std::exception_ptr error{};
 };
@@ -137,14 +138,15 @@ std::vector<StageTime> BatchMaker::times() const {
   return times;
 }
 
-std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const std::vector<Value>* given,
+std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample* given,
                                         const std::string** stage) const {
   std::vector<Value> values;
   values.reserve(static_cast<size_t>(graph_.values()));
   *stage = &names_.front();
   {
     const Timed timed(counters_[0]);
-    values = given ? *given : source_->sample(key.index);
+    if (given && given->error) std::rethrow_exception(given->error);
+    values = given ? given->values : source_->sample(key.index);
     if (std::ssize(values) != graph_.inputs())
       throw ValueError("the source gave " + std::to_string(values.size()) + " values, not " +
                        std::to_string(graph_.inputs()));
@@ -179,6 +181,8 @@ void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) 
     std::vector<Value> values =
         evaluate(sample.key, work.given.empty() ? nullptr : &work.given[position], &sample.stage);
     if (!is_on_cpu_) {
+      sample.stage = &names_.back();
+      for (const Value& value : values) sample.results.push_back(value.result());
       sample.values = std::move(values);
       return;
     }
@@ -203,10 +207,9 @@ void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) 
   std::vector<Sample*> owners;
   for (Sample& sample : samples) {
     if (sample.error) continue;
-    sample.stage = &names_.back();
     try {
       for (size_t k = 0; k < sample.values.size(); ++k) {
-        const auto [shape, dtype] = sample.values[k].result();
+        const auto& [shape, dtype] = sample.results[k];
         outs.push_back(outputs.slot(k, sample.position, shape, dtype));
         values.push_back(&sample.values[k]);
         owners.push_back(&sample);

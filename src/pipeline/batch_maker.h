@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "iruka/pipeline.h"
+#include "pipeline/device_batch.h"
 
 namespace iruka::pipeline {
 
@@ -16,13 +18,15 @@ namespace iruka::pipeline {
 struct BatchWork {
   int64_t epoch = 0, number = 0;
   std::vector<int64_t> indices{};
-  std::vector<std::vector<Value>> given{};  ///< the samples of a sequential source
+  std::vector<GivenSample> given{};  ///< the samples of a sequential source
   int64_t padded = 0;
   bool is_end = false;
 
   Batch batch{};
   std::vector<Failure> failures{};
   std::exception_ptr error{};  ///< raised where the batch was to come
+  BatchStream* stream = nullptr;  ///< of a GPU, on which another thread makes the batch
+  std::optional<Event> made{};    ///< in this stream
   bool is_done = false;
 };
 
@@ -52,7 +56,7 @@ class BatchMaker {
  private:
   struct Sample;
   class Outputs;
-  std::vector<Value> evaluate(const SampleKey& key, const std::vector<Value>* given, const std::string** stage) const;
+  std::vector<Value> evaluate(const SampleKey& key, const GivenSample* given, const std::string** stage) const;
   void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
   void replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void make_by_device(std::vector<Sample>& samples, Outputs& outputs) const;

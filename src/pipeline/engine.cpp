@@ -98,7 +98,11 @@ Session::Session(Source& source, BatchMaker& maker, const Options& options, cons
     : source_(source), maker_(maker), options_(options), positions_(source, options.order, begin) {
   if (!makes_ahead()) return;
   const int count = std::clamp(options_.prefetch, 1, 2);  // one begins a batch, one ends another
-  for (int k = 0; k < count; ++k) threads_.emplace_back([this] { drive(); });
+  const bool has_streams = options_.device && options_.device != &cpu();
+  for (int k = 0; k < count; ++k) {
+    BatchStream* const stream = has_streams ? &streams_.emplace_back(*options_.device) : nullptr;
+    threads_.emplace_back([this, stream] { drive(stream); });
+  }
 }
 
 Session::~Session() {
@@ -144,7 +148,16 @@ std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& loc
   return work;
 }
 
-void Session::drive() {
+/// On the stream, where there is one.
+void Session::make(BatchWork& work, AllTaken& taken, BatchStream* stream) {
+  if (!stream) return maker_.make(work, taken);
+  const StreamScope scope = stream->begin();
+  maker_.make(work, taken);
+  work.made = stream->made();
+  work.stream = stream;
+}
+
+void Session::drive(BatchStream* stream) {
   const StopScope scope(stop_.get_token());
   while (true) {
     std::unique_lock lock(mutex_);
@@ -154,7 +167,7 @@ void Session::drive() {
     Turn turn(*this);
     if (work->is_done) continue;
     try {
-      maker_.make(*work, turn);
+      make(*work, turn, stream);
     } catch (...) {
       const std::lock_guard again(mutex_);
       work->error = std::current_exception();
@@ -188,6 +201,11 @@ std::shared_ptr<BatchWork> Session::take() {
   }
   waited_ += seconds_since(begin);
   std::shared_ptr<BatchWork> work = queue_.front();
+  if (work->stream) {
+    lock.unlock();  // the driver may wait
+    work->stream->publish(work->batch, *work->made);
+    lock.lock();
+  }
   queue_.pop_front();
   wanted_.notify_all();
   return work;

@@ -52,7 +52,8 @@ class Session {
 
  private:
   class Turn;
-  void drive();
+  void drive(BatchStream* stream);
+  void make(BatchWork& work, AllTaken& taken, BatchStream* stream);
   bool is_full() const;
   bool makes_ahead() const { return options_.prefetch > 0 && !options_.is_serial; }
   std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
@@ -69,6 +70,7 @@ class Session {
   std::exception_ptr failure_;                    ///< of a thread
   double waited_ = 0, idle_ = 0;                  ///< seconds
   std::stop_source stop_;
+  std::deque<BatchStream> streams_;  ///< of a GPU: one for each thread
   std::vector<std::thread> threads_;
 };
 

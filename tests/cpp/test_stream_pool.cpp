@@ -333,6 +333,30 @@ TEST(StreamPool, OutOfMemoryNamesTheNumbers) {
   pool->release(pool->allocate(3 * kPage, B));  // nothing is broken
 }
 
+TEST(StreamPool, UsesUntilTheReleaseHoldABlockBack) {
+  FakePool<StreamPool> pool;
+  void* block = pool->allocate(kPage, A);
+  EXPECT_TRUE(pool->use_until_release(block, B));
+  EXPECT_TRUE(pool->use_until_release(block, A));  // its own stream needs no mark
+  EXPECT_FALSE(pool->use_until_release(bytes_of(block) + 512, B));
+  EXPECT_TRUE(pool->record_use(block, B));  // what B has now is not all
+  pool.device.work(B, block, kPage);
+  pool->release(block);
+  EXPECT_EQ(pool.device.live_events(), 2u);
+  void* const other = pool->allocate(kPage, A);
+  EXPECT_NE(other, block);
+  pool.device.finish(B, 1);
+  EXPECT_EQ(pool->allocate(kPage, A), block);
+  EXPECT_EQ(pool.device.live_events(), 0u);
+  pool->use_until_release(block, C);  // which is destroyed before
+  pool->forget_stream(C);
+  pool.device.destroy(C);
+  pool->release(block);
+  EXPECT_EQ(pool->allocate(kPage, A), block);
+  EXPECT_EQ(pool.device.synchronizations(), 0u);
+  pool->release(block), pool->release(other);
+}
+
 TEST(StreamPool, RecordedUsesHoldABlockBack) {
   FakePool<StreamPool> pool;
   void* block = pool->allocate(kPage, A);

@@ -96,6 +96,11 @@ void record_use(void* memory, const Stream& stream) {
   gpu->pool().record_use(memory, gpu->pool_stream(cu_stream(stream)), gpu->index());
 }
 
+void use_until_release(void* memory, const Stream& stream) {
+  const Active gpu(stream.device(), "use_until_release");
+  gpu->pool().use_until_release(memory, gpu->pool_stream(cu_stream(stream)), gpu->index());
+}
+
 void launch_host_function(const Stream& stream, void (*function)(void*), void* argument) {
   const Active gpu(stream.device(), "launch_host_function");
   // Each launch of the graph would call the function.

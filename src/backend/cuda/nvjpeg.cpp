@@ -224,8 +224,6 @@ class CudaJpegDecoders final : public JpegDecoders {
   }
 
  private:
-  /// Of a batch, which keeps all parts of the engine busy. The library reads the next batch meanwhile.
-  static constexpr size_t kMostInBatch = 64;
   /// Pixels of a batch, which bound the memory that the engine needs.
   static constexpr int64_t kMostPixels = int64_t{1} << 28;
   static constexpr size_t kEngineLanes = 3;
@@ -308,8 +306,8 @@ class CudaJpegDecoders final : public JpegDecoders {
 
   /// The engine decodes some pictures while the threads read the headers of the next ones.
   void decode_by_engine(OrderedWork& work, std::span<JpegDecoding> pictures) {
-    for (size_t begin = 0; begin < pictures.size(); begin += kMostInBatch)
-      decode_batches(work, taken_by_engine(pictures.subspan(begin, std::min(kMostInBatch, pictures.size() - begin))));
+    for (size_t begin = 0; begin < pictures.size(); begin += kMostTogether)
+      decode_batches(work, taken_by_engine(pictures.subspan(begin, std::min(kMostTogether, pictures.size() - begin))));
   }
 
   /// Batches of one colour each.

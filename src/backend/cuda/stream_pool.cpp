@@ -249,7 +249,9 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     block->uses.reserve(block->uses.size() + 1);
     can_record = captures_.empty() && !is_forked();
   }
-  const auto is_same = [&](const Block::Use& use) { return use.stream == stream && use.device == device; };
+  const auto is_same = [&](const Block::Use& use) {
+    return use.stream == stream && use.device == device && !use.lasts_until_release;
+  };
   const Block::Use use{stream, device, can_record ? source_->record(stream, device) : nullptr};
   void* replaced = nullptr;
   {
@@ -263,6 +265,14 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     }
   }
   if (replaced) source_->release_event(replaced);
+  return true;
+}
+
+bool StreamPool::use_until_release(void* memory, StreamHandle stream, int device) {
+  const Guard guard(lock_);
+  Block* const block = live_.find(memory);
+  if (!block) return false;
+  if (block->arena->stream != stream || device != device_) block->uses.push_back({stream, device, nullptr, true});
   return true;
 }
 

@@ -67,6 +67,8 @@ class StreamPool {
   /// reused before that work has finished. The stream may be destroyed at once, unless it is being captured. `device`
   /// tells equal handles of several devices apart. False: no live block of this pool begins there.
   bool record_use(void* memory, StreamHandle stream, int device = 0);
+  /// The same for all work that `stream` has when the block is released.
+  bool use_until_release(void* memory, StreamHandle stream, int device = 0);
   /// Called before the stream is destroyed. Any stream may then take its blocks, at once if its work is done, else
   /// after a wait for the device. The pool records no more events on it.
   void forget_stream(StreamHandle stream, bool is_done = true);

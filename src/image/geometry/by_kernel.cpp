@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/device.h"
+#include "core/thread_pool.h"
 #include "image/geometry/run.h"
 #include "image/kernels/picture_job.h"
 #include "image/launch_tables.h"
@@ -337,6 +338,18 @@ class KernelPass {
   bool is_fixed_, is_small_;
 };
 
+/// Parts of random sizes need maps of their own, which all threads make.
+void make_maps(std::span<const PassRun> runs) {
+  constexpr int64_t kAlone = 20'000;  // nanoseconds, in which maps that are kept are found
+  const auto make = [&](int64_t begin, int64_t end) {
+    for (const PassRun& run : runs.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))) {
+      axis_map(run.plan.rows);
+      axis_map(run.plan.columns);
+    }
+  };
+  ThreadPool::instance().run(std::ssize(runs), 1, make, {.alone = kAlone});
+}
+
 void launch(std::span<const KernelPass* const> passes, const std::string& body, Device& device) {
   Tables tables(passes.size());
   std::vector<PictureJob> jobs;
@@ -354,6 +367,7 @@ void launch(std::span<const KernelPass* const> passes, const std::string& body, 
 }  // namespace
 
 void run_by_kernel(std::span<const PassRun> runs) {
+  make_maps(runs);
   std::vector<KernelPass> passes;
   passes.reserve(runs.size());
   std::map<std::pair<Device*, std::string>, std::vector<const KernelPass*>> groups;
