@@ -218,7 +218,8 @@ class _Samples:
     def _samples_of(self, shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
         """The names and files of a shard's samples. An error comes behind those before it."""
         wanted = set(itertools.chain.from_iterable(self._fields.values()))
-        name, files, damage = "", {}, None
+        name, damage = "", None
+        files: dict[str, bytes] = {}
         with _opened(shard, self._options) as file, decompressed(file, shard) as contents:
             try:
                 for member, content in members(Archive(contents, shard, None)):
