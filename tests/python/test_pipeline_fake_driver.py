@@ -1,8 +1,6 @@
 """Pipelines whose batches are on a GPU, over a driver and an nvJPEG in software. These run no kernels: pixels behind
 stages are compared by the tests of chains, on real GPUs."""
 
-import pytest
-
 from fake_driver import needs_fake_driver, run
 from test_image_nvjpeg import FILES, TOOLKIT, needs_fake_nvjpeg
 
@@ -136,5 +134,5 @@ with stream, Pipeline(source, [Decode()], batch_size=2, device="cuda") as pipe:
     stream.begin_capture()
     raises(iruka.errors.DeviceError, lambda: pipe._next(), "graph", "capture")
     stream.end_capture()
-    assert pipe._next().number == 1  # it was not lost
+    assert pipe._next().info.number == 1  # it was not lost
 """)
