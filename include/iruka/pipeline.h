@@ -207,6 +207,8 @@ class IRUKA_API Source {
   /// For samples that exist one after the other alone: the samples of the next batch, fewer at the end of the epoch.
   /// They are asked for in order, by one thread at a time. A source that is_sequential() has no size.
   virtual bool is_sequential() const { return false; }
+  /// Whether sample() calls functions of another language.
+  virtual bool calls_functions() const { return false; }
   virtual std::vector<GivenSample> next(int64_t count);
   /// A new epoch begins.
   virtual void begin(int64_t epoch);
@@ -258,6 +260,9 @@ struct Options {
   int prefetch = 2;          ///< batches that are made before they are asked for; 0: next() makes its batch itself
   OnError on_error = OnError::raise;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
+  /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state
+  /// of the thread, which would else be made for each call.
+  std::function<std::shared_ptr<void>()> enter_thread{};
 };
 
 /// A sample that is not in its batch, or not its own.

@@ -93,6 +93,7 @@ class PythonSource final : public pipeline::Source {
       : size_(size), values_(values), sample_(sample), describe_(describe) {}
   int64_t size() const override { return size_; }
   int values() const override { return values_; }
+  bool calls_functions() const override { return true; }
   std::vector<Value> sample(int64_t index) const override {
     return sample_.call([&] { return nb::make_tuple(index); }, to_values);
   }
@@ -272,6 +273,7 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<OnError>(given["on_error"], "on_error",
                       {{"raise", OnError::raise}, {"skip", OnError::skip}, {"replace", OnError::replace}});
   options.is_serial = is_set("serial");
+  options.enter_thread = [] { return std::make_shared<PythonThread>(); };
   return options;
 }
 
