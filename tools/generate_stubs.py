@@ -36,7 +36,7 @@ def write_core(target: pathlib.Path) -> None:
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", *options], check=True)
     text = target.read_text()
     text = text.replace(") -> object:", ") -> Any:")  # a function of which C++ says "some object"
-    names = ("_color", "_filters", "_geometry", "_image", "_nn", "_random")
+    names = ("_color", "_filters", "_geometry", "_image", "_nn", "_pipeline", "_random")
     imports = ",\n".join(f"    {name} as {name}" for name in names)
     submodules = f"from iruka._core import (\n{imports}\n)\n"
     assert submodules in text

@@ -187,6 +187,12 @@ class IRUKA_API Graph {
   std::vector<int> outputs_;
 };
 
+/// A sample of a sequential source, or why there is none.
+struct GivenSample {
+  std::vector<Value> values{};
+  std::exception_ptr error{};
+};
+
 /// Where samples come from. sample() is called from several threads.
 class IRUKA_API Source {
  public:
@@ -201,7 +207,7 @@ class IRUKA_API Source {
   /// For samples that exist one after the other alone: the samples of the next batch, fewer at the end of the epoch.
   /// They are asked for in order, by one thread at a time. A source that is_sequential() has no size.
   virtual bool is_sequential() const { return false; }
-  virtual std::vector<std::vector<Value>> next(int64_t count);
+  virtual std::vector<GivenSample> next(int64_t count);
   /// A new epoch begins.
   virtual void begin(int64_t epoch);
 };

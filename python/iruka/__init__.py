@@ -84,6 +84,7 @@ from . import (
     linalg,
     memory,
     nn,
+    pipeline,
     profiler,
     random,
     testing,

@@ -11,6 +11,7 @@ import iruka._array
 _color: Any
 _filters: Any
 _geometry: Any
+_pipeline: Any
 _image: Any
 _nn: Any
 _random: Any

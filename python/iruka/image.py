@@ -348,6 +348,8 @@ def _options(mode, max_pixels, apply_orientation, dtype, roi, at_least, device, 
     """The options as the core takes them."""
     if chain is not None and not isinstance(chain, Chain):
         raise TypeError(f"chain must be an image.Chain, not {type(chain).__name__}")
+    if reducing_gap is not None and chain is None:
+        raise ValueError("reducing_gap needs a chain, whose first resize it is about")
     core = None if chain is None else chain._chain
     return (mode, max_pixels, apply_orientation, dtype, roi, at_least, device, core, reducing_gap)
 

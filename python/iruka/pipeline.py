@@ -14,6 +14,7 @@ on where a run was resumed.
 
 from __future__ import annotations
 
+from ._pipeline.dali.pipeline import pipeline_def as pipeline_def
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
 from ._pipeline.randoms import (
@@ -24,6 +25,20 @@ from ._pipeline.randoms import (
     Normal as Normal,
     Random as Random,
     Uniform as Uniform,
+)
+from ._pipeline.sources import (
+    SequentialSource as SequentialSource,
+    Source as Source,
+    arrays as arrays,
+    dataset as dataset,
+    file_list as file_list,
+    files as files,
+    folder as folder,
+    iterable as iterable,
+    make_source as make_source,
+    npy as npy,
+    remote as remote,
+    webdataset as webdataset,
 )
 from ._pipeline.stages import (
     Decode as Decode,

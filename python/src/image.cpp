@@ -61,7 +61,6 @@ image::DecodeOptions decode_options(const nb::tuple& given) {
   if (!given[7].is_none()) options.chain = &nb::cast<const image::Chain&>(given[7]);
   if (given[8].is_none()) return options;
   options.reducing_gap = to_double(given[8], "reducing_gap");
-  if (!options.chain) throw ValueError("reducing_gap needs a chain, whose first resize it is about");
   if (options.reducing_gap == 0) options.reducing_gap = -1;  // which is no gap
   return options;
 }

@@ -76,6 +76,17 @@ std::vector<Value> to_values(nb::handle sample) {
   return values;
 }
 
+/// A sample, or an exception in its place.
+pipeline::GivenSample given_sample(nb::handle sample) {
+  try {
+    if (!PyExceptionInstance_Check(sample.ptr())) return {.values = to_values(sample)};
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(sample.ptr())), sample.ptr());
+    nb::raise_python_error();
+  } catch (nb::python_error& error) {
+    return {.values = {}, .error = std::make_exception_ptr(RaisedByPython(error))};
+  }
+}
+
 class PythonSource final : public pipeline::Source {
  public:
   PythonSource(int64_t size, int values, nb::handle sample, nb::handle describe)
@@ -103,11 +114,11 @@ class PythonSequence final : public pipeline::Source {
   int values() const override { return values_; }
   std::vector<Value> sample(int64_t) const override { return {}; }
   bool is_sequential() const override { return true; }
-  std::vector<std::vector<Value>> next(int64_t count) override {
+  std::vector<pipeline::GivenSample> next(int64_t count) override {
     return next_.call([&] { return nb::make_tuple(count); },
                       [](nb::handle list) {
-                        std::vector<std::vector<Value>> samples;
-                        for (nb::handle sample : list) samples.push_back(to_values(sample));
+                        std::vector<pipeline::GivenSample> samples;
+                        for (nb::handle sample : list) samples.push_back(given_sample(sample));
                         return samples;
                       });
   }

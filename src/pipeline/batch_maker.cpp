@@ -138,14 +138,15 @@ std::vector<StageTime> BatchMaker::times() const {
   return times;
 }
 
-std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const std::vector<Value>* given,
+std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample* given,
                                         const std::string** stage) const {
   std::vector<Value> values;
   values.reserve(static_cast<size_t>(graph_.values()));
   *stage = &names_.front();
   {
     const Timed timed(counters_[0]);
-    values = given ? *given : source_->sample(key.index);
+    if (given && given->error) std::rethrow_exception(given->error);
+    values = given ? given->values : source_->sample(key.index);
     if (std::ssize(values) != graph_.inputs())
       throw ValueError("the source gave " + std::to_string(values.size()) + " values, not " +
                        std::to_string(graph_.inputs()));

@@ -18,7 +18,7 @@ namespace iruka::pipeline {
 struct BatchWork {
   int64_t epoch = 0, number = 0;
   std::vector<int64_t> indices{};
-  std::vector<std::vector<Value>> given{};  ///< the samples of a sequential source
+  std::vector<GivenSample> given{};  ///< the samples of a sequential source
   int64_t padded = 0;
   bool is_end = false;
 
@@ -56,7 +56,7 @@ class BatchMaker {
  private:
   struct Sample;
   class Outputs;
-  std::vector<Value> evaluate(const SampleKey& key, const std::vector<Value>* given, const std::string** stage) const;
+  std::vector<Value> evaluate(const SampleKey& key, const GivenSample* given, const std::string** stage) const;
   void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
   void replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void make_by_device(std::vector<Sample>& samples, Outputs& outputs) const;

@@ -79,7 +79,7 @@ std::vector<fs::path> entries(const fs::path& folder, Wanted wanted) {
 
 std::string Source::describe(int64_t index) const { return "sample " + std::to_string(index); }
 int64_t Source::cost(int64_t) const { return 0; }
-std::vector<std::vector<Value>> Source::next(int64_t) { return {}; }
+std::vector<GivenSample> Source::next(int64_t) { return {}; }
 void Source::begin(int64_t) {}
 
 std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_t> labels) {

@@ -120,7 +120,7 @@ class GraphBuilder:
             return _core_pipeline.random_resized_crop(stage._resize(), tuple(stage.area), tuple(stage.ratio)), []
         if isinstance(stage, RandomCrop):
             inputs: list[int] = []
-            places = []
+            places: list = []
             for place in stage.at:
                 if isinstance(place, Random):
                     inputs.append(self._drawn(place))

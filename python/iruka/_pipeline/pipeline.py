@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import builtins
 import collections
 import dataclasses
 import keyword
@@ -14,6 +13,7 @@ import numpy as _np
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
+from .dali.dispatch import or_graph
 from .graph import build_graph
 from .profile import Failure, Profile, Report
 
@@ -47,22 +47,31 @@ def _to_numpy(array: ndarray):
 _OUTPUTS = {"iruka": lambda array: array, "numpy": _to_numpy, "torch": _to_torch, "jax": _to_jax}
 
 
+@dataclasses.dataclass(frozen=True)
+class BatchInfo:
+    """indices: the samples' numbers in the source. epoch, number: which batch of which epoch it is (None for a sample
+    alone). padded: how many samples at the end repeat the last one."""
+
+    indices: tuple[int, ...]
+    epoch: int
+    number: int | None
+    padded: int
+
+
 def _batch_type(names: list[str]) -> type:
     """A named tuple of the fields that also says which samples it holds."""
-    fields = [name if name.isidentifier() and not keyword.iskeyword(name) else f"field_{k}" for k, name in enumerate(names)]
+    fields = [
+        name if name.isidentifier() and not keyword.iskeyword(name) else f"field_{k}" for k, name in enumerate(names)
+    ]
+    if "info" in fields:
+        raise ValueError("Pipeline: batches have an attribute `info`, so that no field can have this name")
     base = collections.namedtuple("Batch", fields, rename=True)  # type: ignore[misc]
 
     class Batch(base):
-        """The samples' fields: an array whose first axis counts the samples, or a list of arrays where shapes differ.
+        """The samples' fields: an array whose first axis counts the samples, or a list of arrays where shapes differ;
+        and `info`, a BatchInfo."""
 
-        indices: the samples' numbers in the source; epoch, number: which batch of which epoch it is; padded: how many
-        samples at the end repeat the last one.
-        """
-
-        indices: tuple[int, ...]
-        epoch: int
-        number: int
-        padded: int
+        info: BatchInfo
 
     return Batch
 
@@ -89,8 +98,8 @@ class Pipeline:
     seed: of everything random. A sample follows from (seed, epoch, index) alone: batches do not depend on the number of
         threads, on where a run was resumed, or on other samples.
     device: where the batches are: 'cpu', 'cuda', a device. None: the CPU.
-    num_shards, shard_id: this pipeline takes part shard_id of num_shards, which are disjoint and together the whole. The
-        parts move by one each epoch, unless `stick_to_shard`, which also shuffles within the part.
+    num_shards, shard_id: this pipeline takes part shard_id of num_shards, which are disjoint and together the whole.
+        The parts move by one each epoch, unless `stick_to_shard`, which also shuffles within the part.
     pad_last_batch: all shards have equally many batches, in which the last sample is repeated.
     last_batch: 'partial' makes a smaller last batch, 'drop' leaves it out, 'fill' repeats the last sample.
     threads: at most so many of the library's threads (iruka.set_num_threads) at a time. None: all.
@@ -107,6 +116,7 @@ class Pipeline:
     Raises ValueError and TypeError for arguments and stages that no sample could pass.
     """
 
+    @or_graph
     def __init__(
         self,
         source,
@@ -202,15 +212,18 @@ class Pipeline:
             return None
         outputs, indices, padded, epoch, number = made
         batch = self._batch_type(
-            *([self._convert(each) for each in value] if isinstance(value, list) else self._convert(value) for value in outputs)
+            *(
+                [self._convert(each) for each in value] if isinstance(value, list) else self._convert(value)
+                for value in outputs
+            )
         )
-        batch.indices, batch.padded, batch.epoch, batch.number = tuple(indices), padded, epoch, number
+        batch.info = BatchInfo(tuple(indices), epoch, number, padded)
         return batch
 
     def _name_sample(self, error: BaseException) -> None:
         """Adds to an error which sample and stage it is about."""
         for failure in reversed(self.failures):
-            if failure.error is error and hasattr(error, "add_note"):
+            if type(failure.error) is type(error) and str(failure.error) == str(error):
                 error.add_note(f"Pipeline: {failure.sample}, in {failure.stage} (epoch {failure.epoch})")
                 return
 
@@ -221,7 +234,7 @@ class Pipeline:
         number = number + core.samples() if number < 0 else number
         epoch = core.state()["epoch"]
         sample = self._batch_type(*map(self._convert, core.sample(epoch, number)))
-        sample.indices, sample.padded, sample.epoch, sample.number = (number,), 0, epoch, -1
+        sample.info = BatchInfo((number,), epoch, None, 0)
         return sample
 
     def reset(self) -> None:
@@ -238,14 +251,16 @@ class Pipeline:
         return {name: self._options[name] for name in ("batch_size", "shuffle", "shard", "shards")}
 
     def load_state_dict(self, state: dict) -> None:
-        """Goes on where state_dict() was taken. Raises ValueError for the state of a pipeline with other samples, batches,
-        shards or seed."""
+        """Goes on where state_dict() was taken. Raises ValueError for the state of a pipeline with other samples,
+        batches, shards or seed."""
         own = {**self.state_dict()}
         for name in ("seed", "samples", *self._signature()):
             if name not in state:
                 raise ValueError(f"load_state_dict: the state has no {name!r}")
             if state[name] != own[name]:
-                raise ValueError(f"load_state_dict: the state is of a pipeline with {name} {state[name]}, not {own[name]}")
+                raise ValueError(
+                    f"load_state_dict: the state is of a pipeline with {name} {state[name]}, not {own[name]}"
+                )
         self._core().restore(state["seed"], state["epoch"], state["batch"])
         self._is_resumed = True
 
@@ -261,7 +276,7 @@ class Pipeline:
 
     def profile(self) -> Profile:
         """Where the time goes: print it."""
-        return Profile.of(self._core().profile(), _core.thread_count())
+        return Profile.of(self._core().profile(), _core.get_num_threads())
 
     def close(self) -> None:
         """Stops the threads and lets go of the source. Batches stay as they are."""

@@ -6,9 +6,10 @@ import dataclasses
 from typing import NamedTuple
 
 
-class Failure(NamedTuple):
-    """A sample that could not be made: `sample` is its file or number, `stage` where it failed, `replaced_by` the index of
-    the sample in its place, or None."""
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """A sample that could not be made: `sample` is its file or number, `stage` where it failed, `replaced_by` the index
+    of the sample in its place, or None."""
 
     epoch: int
     index: int
@@ -21,8 +22,8 @@ class Failure(NamedTuple):
 
 @dataclasses.dataclass
 class Report:
-    """samples: made and handed out. failed: that could not be made; of these `replaced` have another one in their place,
-    and the others are skipped, or their batch has raised."""
+    """samples: made and handed out. failed: that could not be made; of these `replaced` have another one in their
+    place, and the others are skipped, or their batch has raised."""
 
     samples: int
     failed: int

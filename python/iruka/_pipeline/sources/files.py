@@ -54,7 +54,14 @@ class LabelledFiles(Source):
     def __getitem__(self, index: int) -> tuple:
         place = place_of(index, len(self), self._function)
         file = self._file(self.paths[place])
-        return (file,) if self.labels is None else (file, self.labels[place])
+        if self.labels is None:
+            return (file,)
+        label = self.labels[place]
+        return file, int(label) if self._has_classes() else label
+
+    def _has_classes(self) -> bool:
+        """Whether labels are an integer each, which is an int64 in batches."""
+        return self.labels is not None and self.labels.ndim == 1 and self.labels.dtype.kind != "f"
 
     def describe(self, index: int) -> str:
         return self.paths[index]
@@ -67,7 +74,7 @@ class Files(LabelledFiles):
         return pathlib.Path(path)
 
     def _core_source(self):
-        if self.labels is not None and (self.labels.dtype.kind == "f" or self.labels.ndim != 1):
+        if self.labels is not None and not self._has_classes():
             return super()._core_source()
         labels = None if self.labels is None else self.labels.tolist()
         return _core._pipeline.files([os.fsencode(path) for path in self.paths], labels)

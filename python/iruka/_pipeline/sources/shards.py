@@ -155,11 +155,12 @@ class Shards(Source):
     def __getitem__(self, index: int) -> tuple:
         place = place_of(index, len(self), "webdataset")
         shard, where = self._shard_of(place), self.describe(place)
-        absent = [name for name, (rank, _, _) in zip(self.fields, self._places[place]) if rank < 0]
+        files = list(zip(self.fields, self._places[place].tolist()))
+        absent = [name for name, (rank, _, _) in files if rank < 0]
         if absent:
             raise _missing(where, self._extensions, absent)
         values = []
-        for name, (rank, offset, size) in zip(self.fields, self._places[place].tolist()):
+        for name, (rank, offset, size) in files:
             extension = self._extensions[name][rank]
             values.append(_value_of(extension, self._read(shard, offset, size, f"{where}.{extension}"), where))
         return tuple(values)

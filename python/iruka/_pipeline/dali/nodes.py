@@ -1,0 +1,253 @@
+"""The graph that a program in DALI's names builds, and how it becomes a graph of the core."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as _np
+
+from ...errors import TypeError, ValueError
+from .types import DALIDataType, UnsupportedError, dtype_of
+
+_numbers = itertools.count()
+PICTURE_DTYPES = tuple(map(_np.dtype, ("uint8", "uint16", "float16", "float32")))
+
+
+class Operation:
+    """An operator with its inputs. `emit(lowering, inputs)` adds it to the core's graph and gives the numbers of its
+    output values; `inputs` are the numbers of the input values."""
+
+    def __init__(self, name: str, inputs: Sequence[DataNode], emit: Callable, label: str | None = None):
+        self.name = name
+        self.inputs = list(inputs)
+        self.emit = emit
+        self.takes_flat = False  # pictures of two axes, where DALI has a third one of one channel
+        self.label = label or f"__{name}_{next(_numbers)}"
+
+    def emit_number(self, lowering: Lowering, numbers: list[int]) -> list[int]:
+        """The same where numbers of any dtype are wanted, for a parameter of another operator."""
+        return lowering.values(self)
+
+
+class Root(Operation):
+    """An operator whose values come from the source: a reader, or the data that a caller feeds."""
+
+    outputs = 1
+
+    def __init__(self, name: str, label: str | None = None):
+        super().__init__(name, [], self._own_values, label)
+
+    def _own_values(self, lowering, inputs):
+        first = lowering.first_value[self]
+        return list(range(first, first + self.outputs))
+
+
+class DataNode:
+    """A value of each sample. Operators take and give it; arithmetic, comparisons and indices make new ones."""
+
+    def __init__(self, operation: Operation, output: int = 0, *, device="cpu", layout="", dtype=None, picture=False):
+        self.operation = operation
+        self.output = output
+        self.device = device
+        self.layout = layout  #: names of the axes; empty where they are not known
+        self.dtype = dtype  #: None where it is not known before data is there
+        self.is_picture = picture  #: an array of the dtypes and axes that the stages of a Chain take
+        self.is_flat = False  #: a picture that may have two axes, where DALI has a third one of one channel
+        self.batch_step: Callable | None = None  #: applied to the batch of an output
+
+    @property
+    def name(self) -> str:
+        return self.operation.label + (f"[{self.output}]" if self.output else "")
+
+    @property
+    def source(self):
+        return self.operation
+
+    def gpu(self) -> DataNode:
+        """The value on the pipeline's GPU."""
+        return self._on("gpu")
+
+    def cpu(self) -> DataNode:
+        """The value on the CPU."""
+        return self._on("cpu")
+
+    def _on(self, device: str) -> DataNode:
+        moved = DataNode(
+            self.operation, self.output, device=device, layout=self.layout, dtype=self.dtype, picture=self.is_picture
+        )
+        moved.is_flat, moved.batch_step = self.is_flat, self.batch_step
+        return moved
+
+    def shape(self, *, dtype=None, device="cpu") -> DataNode:
+        """The shape of each sample, int64 by default."""
+        made = dtype_of(dtype, "shape") or _np.dtype("int64")
+        return function_node("shape", lambda x: _np.array(x.shape, made), [self], dtype=made)
+
+    def __bool__(self):
+        raise TypeError(
+            "a DataNode stands for a value of each sample and has no truth here; write the condition in a function "
+            "and use fn.python_function, or iruka.pipeline's stages, whose functions are plain Python"
+        )
+
+    def __iter__(self):
+        raise TypeError("a DataNode stands for one value of each sample; operators with several outputs give a list")
+
+    def __getitem__(self, index) -> DataNode:
+        from .arithmetic import indexed
+
+        return indexed(self, index)
+
+    def __repr__(self):
+        return f'DataNode(name="{self.name}", device="{self.device}")'
+
+    __hash__ = object.__hash__
+
+
+class ScalarConstant:
+    """A number that is the same for all samples, with a dtype: types.Constant."""
+
+    def __init__(self, value, dtype=None):
+        if dtype is None:
+            dtype = {bool: DALIDataType.BOOL, int: DALIDataType.INT32}.get(type(value), DALIDataType.FLOAT)
+        self.dtype = dtype_of(dtype, "Constant")
+        self.value = self.dtype.type(value)
+
+    def __repr__(self):
+        return f"Constant({self.value}, {self.dtype})"
+
+    __hash__ = object.__hash__
+
+
+def _cast_method(name: str, dtype: str):
+    def method(self):
+        return ScalarConstant(self.value, dtype)
+
+    method.__name__, method.__doc__ = name, f"The constant as {dtype}."
+    return method
+
+
+for _name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+    setattr(ScalarConstant, _name, _cast_method(_name, _name))
+for _name, _dtype in {"float16": "float16", "float32": "float32", "float64": "float64"}.items():
+    setattr(ScalarConstant, _name, _cast_method(_name, _dtype))
+
+
+class Lowering:
+    """The core's graph while the operators are added to it."""
+
+    def __init__(self, outputs: Sequence[DataNode]):
+        from ... import _core
+
+        self.core = _core._pipeline
+        self.roots = roots_of(outputs)
+        firsts = [0, *itertools.accumulate(root.outputs for root in self.roots)]
+        self.first_value = dict(zip(self.roots, firsts, strict=False))
+        self.inputs = firsts[-1]
+        self.graph = self.core.Graph(self.inputs)
+        self._output_ids = {id(node) for node in outputs}
+        self._values: dict = {}
+        self._channeled: dict = {}
+        self._numbers: dict = {}
+        self.drawn: dict = {}  #: of random numbers, as they are drawn
+        self.graph.set_outputs([self.value(node) for node in outputs])
+
+    def values(self, operation: Operation) -> list[int]:
+        """The numbers of all outputs of an operator."""
+        if operation not in self._values:
+            self._values[operation] = operation.emit(self, [self._taken(node, operation) for node in operation.inputs])
+        return self._values[operation]
+
+    def _taken(self, node: DataNode, operation: Operation) -> int:
+        """A value as an operator takes it: stages take pictures of two axes as they are."""
+        if operation.takes_flat and not node.batch_step:
+            return self.values(node.operation)[node.output]
+        return self.value(node)
+
+    def value(self, node: DataNode) -> int:
+        """The value as DALI has it."""
+        if node.batch_step is not None and id(node) not in self._output_ids:
+            raise UnsupportedError(
+                f"{node.operation.name}: what depends on the whole batch can only be an output of the pipeline; "
+                "give the shape, or pad behind the other operators"
+            )
+        number = self.values(node.operation)[node.output]
+        if not node.is_flat:
+            return number
+        if number not in self._channeled:
+            axis = 0 if node.layout == "CHW" else -1
+            call = lambda x: x if x.ndim == 3 else _np.expand_dims(x, axis)  # noqa: E731
+            self._channeled[number] = self.function("channel", call, [number])[0]
+        return self._channeled[number]
+
+    def number(self, node: DataNode) -> int:
+        """A value whose only element is used as a number."""
+        operation = node.operation
+        if operation not in self._numbers:
+            inputs = [self.value(each) for each in operation.inputs]
+            self._numbers[operation] = operation.emit_number(self, inputs)
+        return self._numbers[operation][node.output]
+
+    def add(self, operation, inputs: Sequence[int]) -> int:
+        return self.graph.add(operation, list(inputs))
+
+    def function(self, name: str, call: Callable, inputs: Sequence[int], outputs: int = 1) -> list[int]:
+        """Adds `call(*arrays) -> array or tuple of arrays`, on NumPy's arrays."""
+
+        def called(arrays, key, draws):
+            results = call(*map(_np.asarray, arrays))
+            return list(results) if outputs > 1 else [results]
+
+        first = self.add(self.core.function(name, called, outputs), inputs)
+        return list(range(first, first + outputs))
+
+
+def roots_of(nodes: Sequence[DataNode]) -> list[Root]:
+    """The roots that the nodes need, in the order in which they are found."""
+    found: dict = {}
+    seen = set()
+    waiting = [node.operation for node in reversed(nodes)]
+    while waiting:
+        operation = waiting.pop()
+        if operation in seen:
+            continue
+        seen.add(operation)
+        if isinstance(operation, Root):
+            found[operation] = None
+        waiting.extend(node.operation for node in reversed(operation.inputs))
+    return list(found)
+
+
+def device_of(nodes: Sequence[DataNode], device: str | None = None) -> str:
+    """Where an operator's outputs are: as asked for, else on the GPU where one of the inputs is."""
+    if device is not None:
+        return "gpu" if device == "mixed" else device
+    return "gpu" if any(node.device == "gpu" for node in nodes) else "cpu"
+
+
+def function_node(
+    name: str, call: Callable, inputs: Sequence[DataNode], *, dtype=None, layout="", picture=False, device=None
+) -> DataNode:
+    """A value that a Python function makes of each sample's arrays."""
+    operation = Operation(name, inputs, lambda lowering, numbers: lowering.function(name, call, numbers))
+    return DataNode(operation, device=device_of(inputs, device), layout=layout, dtype=dtype, picture=picture)
+
+
+def constant_of(value, function: str):
+    """The number or array of a constant. Raises ValueError for a value of each sample."""
+    if isinstance(value, DataNode):
+        raise UnsupportedError(f"{function}: this argument is the same for all samples; it is no DataNode")
+    return value.value if isinstance(value, ScalarConstant) else value
+
+
+def numbers_of(value, count: int, function: str, name: str) -> list:
+    """`count` numbers, or nodes of one number each, from a number, a list of them or a node of as many elements."""
+    if isinstance(value, DataNode):
+        return [value] if count == 1 else [value[k] for k in range(count)]
+    value = constant_of(value, function)
+    given = list(value) if _np.ndim(value) or isinstance(value, (list, tuple)) else [value] * count
+    if len(given) == 1:
+        given = given * count
+    if len(given) != count:
+        raise ValueError(f"{function}: {name} has {count} numbers, not {len(given)}: {value!r}")
+    return [each if isinstance(each, DataNode) else constant_of(each, function) for each in given]
