@@ -165,10 +165,9 @@ void Session::drive(BatchStream* stream) {
     const std::shared_ptr<BatchWork> work = begin_next(lock);
     if (!work) return;
     lock.unlock();
-    Turn turn(*this);
-    if (work->is_done) continue;
     try {
-      make(*work, turn, stream);
+      Turn turn(*this);  // which ends without the lock
+      if (!work->is_done) make(*work, turn, stream);
     } catch (...) {
       const std::lock_guard again(mutex_);
       work->error = std::current_exception();
