@@ -14,8 +14,9 @@ import statistics
 import tempfile
 import time
 
-import iruka
 import numpy as np
+
+import iruka
 from iruka import image
 from iruka.pipeline import Decode, Pipeline
 
@@ -102,7 +103,9 @@ def dali_pipeline(paths, threads, device):
         files, _ = fn.readers.file(files=paths, name="reader")
         pictures = fn.decoders.image(files, device="mixed" if on_gpu else "cpu", output_type=types.RGB)
         pictures = fn.resize(pictures, resize_x=SIDE, resize_y=SIDE)
-        return fn.crop_mirror_normalize(pictures, mean=[MEAN] * 3, std=[STD] * 3, output_layout="CHW", dtype=types.FLOAT)
+        return fn.crop_mirror_normalize(
+            pictures, mean=[MEAN] * 3, std=[STD] * 3, output_layout="CHW", dtype=types.FLOAT
+        )
 
     pipe = made()
     pipe.build()

@@ -49,9 +49,9 @@ std::string message_of(const std::exception_ptr& error) {
 struct BatchMaker::Sample {
   int64_t position = 0;
   SampleKey key;
-  std::vector<Value> values{};         ///< the outputs, where a device makes them together
+  std::vector<Value> values{};                    ///< the outputs, where a device makes them together
   std::vector<std::pair<Dims, Dtype>> results{};  ///< of the values
-  const std::string* stage = nullptr;  ///< that runs, or that has failed
+  const std::string* stage = nullptr;             ///< that runs, or that has failed
   std::exception_ptr error{};
 };
 

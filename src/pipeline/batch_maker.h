@@ -24,7 +24,7 @@ struct BatchWork {
 
   Batch batch{};
   std::vector<Failure> failures{};
-  std::exception_ptr error{};  ///< raised where the batch was to come
+  std::exception_ptr error{};     ///< raised where the batch was to come
   BatchStream* stream = nullptr;  ///< of a GPU, on which another thread makes the batch
   std::optional<Event> made{};    ///< in this stream
   bool is_done = false;

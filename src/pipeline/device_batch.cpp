@@ -45,10 +45,8 @@ class Files {
     const Value::Encoded& encoded = *value.encoded();
     image::DecodeOptions options = encoded.options;
     if (!value.stages().empty()) options.chain = &chains_.emplace_back(value.stages(), value.layout());
-    files_.push_back({.where = encoded.where,
-                      .bytes = encoded.bytes,
-                      .options = &options_.emplace_back(options),
-                      .out = &out});
+    files_.push_back(
+        {.where = encoded.where, .bytes = encoded.bytes, .options = &options_.emplace_back(options), .out = &out});
     errors_.push_back(&error);
   }
 

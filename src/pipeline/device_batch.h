@@ -20,9 +20,9 @@ void make_on_device(Device& device, std::span<const Value* const> values, std::s
 /// The stream of a thread that makes batches for others.
 ///
 /// Memory that is allocated for a stream is reused in the order of that stream's work. A batch's memory belongs to this
-/// stream and is read by the taker's. So the taker's stream goes on behind the batch, by an event, and the memory of the
-/// batch is reused when the work is done that the taker's stream has at the release. A thread that makes batches does
-/// not run ahead of the GPU without end: it waits until the takers' streams have come to one of the last batches.
+/// stream and is read by the taker's. So the taker's stream goes on behind the batch, by an event, and the memory of
+/// the batch is reused when the work is done that the taker's stream has at the release. A thread that makes batches
+/// does not run ahead of the GPU without end: it waits until the takers' streams have come to one of the last batches.
 class BatchStream {
  public:
   explicit BatchStream(Device& device) : device_(device), own_(device, {.non_blocking = true}) {}

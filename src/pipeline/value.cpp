@@ -65,7 +65,8 @@ Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
     dtype_ = chain_ ? plan_->result_dtype : plan_->wanted.dtype;
     return;
   }
-  if (value.is_file()) throw TypeError("'" + value.path() + "' is a file: a pipeline needs Decode() to make a picture of it");
+  if (value.is_file())
+    throw TypeError("'" + value.path() + "' is a file: a pipeline needs Decode() to make a picture of it");
   const Array& start = value.start();
   shape_ = start.shape();
   dtype_ = start.dtype();

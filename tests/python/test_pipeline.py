@@ -9,9 +9,10 @@ import textwrap
 import threading
 import time
 
-import iruka
 import numpy as np
 import pytest
+
+import iruka
 from iruka import image
 from iruka.pipeline import (
     Bernoulli,
@@ -187,7 +188,9 @@ def test_samples_do_not_depend_on_the_shard(folder):
                 np.testing.assert_array_equal(row, whole[k])
 
 
-@pytest.mark.parametrize("last, sizes, padded", [("partial", [8, 8, 7], 0), ("drop", [8, 8], 0), ("fill", [8, 8, 8], 1)])
+@pytest.mark.parametrize(
+    "last, sizes, padded", [("partial", [8, 8, 7], 0), ("drop", [8, 8], 0), ("fill", [8, 8, 8], 1)]
+)
 def test_the_last_batch(folder, last, sizes, padded):
     with augmented(folder, last_batch=last, shuffle=False) as pipe:
         assert len(pipe) == len(sizes)
@@ -207,7 +210,7 @@ def test_padded_shards_have_equally_many_batches(paths):
         sizes = [[len(batch.info.indices) for batch in pipe] for pipe in pipes]
         assert sizes == [[2, 2]] * 4
     indices = [[batch.info.indices for batch in pipe] for pipe in pipes]
-    assert sorted(set(k for part in indices for batch in part for k in batch)) == list(range(9))
+    assert sorted({k for part in indices for batch in part for k in batch}) == list(range(9))
 
 
 def test_random_access(folder):
@@ -343,7 +346,9 @@ def test_replacing_damaged_files(folder, tmp_path):
     paths = damaged(folder, tmp_path)
     runs = []
     for count in (1, 2):
-        with Pipeline(paths, [Decode(), image.Resize((9, 9))], 4, shuffle=True, on_error="replace", threads=count) as pipe:
+        with Pipeline(
+            paths, [Decode(), image.Resize((9, 9))], 4, shuffle=True, on_error="replace", threads=count
+        ) as pipe:
             runs.append(batches_of(pipe, 1))
             report = pipe.report()
     assert_equal(*runs)
@@ -416,7 +421,7 @@ def test_a_consumer_that_stops_early(folder):
     assert threading.active_count() == before
     pipe = augmented(folder)
     first = [batch.info for batch in pipe][:1]
-    for batch in pipe:
+    for _ in pipe:
         break
     again = [batch.info for batch in pipe]  # a new epoch
     assert first[0].epoch == 0 and {info.epoch for info in again} == {2} and len(again) == 3
@@ -598,7 +603,7 @@ def test_ctrl_c_ends_the_wait(folder):
 
 
 def test_memory_is_flat_over_epochs(paths):
-    resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")  # noqa: E731, SIM115
+    resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     with Pipeline(paths, [Decode(), RandomResizedCrop((64, 64))], batch_size=8, shuffle=True) as pipe:
         for _ in range(10):
             for _batch in pipe:

@@ -1,7 +1,6 @@
 """Pipelines whose batches are on a GPU, over a driver and an nvJPEG in software. These run no kernels: pixels behind
 stages are compared by the tests of chains, on real GPUs."""
 
-
 from fake_driver import needs_fake_driver, run
 from test_image_nvjpeg import FILES, TOOLKIT, needs_fake_nvjpeg
 

@@ -102,7 +102,7 @@ def test_any_number_of_threads_gives_the_same(root, pixels):
         runs = []
         for threads in (1, 2, 8):
             with Pipeline(source, [Decode()] if is_file else [], 4, shuffle=True, seed=7, threads=threads) as pipe:
-                runs.append([(batch.indices, iruka.asnumpy(batch.picture)) for _ in range(2) for batch in pipe])
+                runs.append([(batch.info.indices, iruka.asnumpy(batch.picture)) for _ in range(2) for batch in pipe])
         for run in runs:
             for (indices, made), (expected, other) in zip(run, runs[0], strict=True):
                 assert indices == expected, name
@@ -116,7 +116,7 @@ def test_shards_of_sources_are_disjoint(root, pixels):
         for shard in range(3):
             options = {"num_shards": 3, "shard_id": shard, "shuffle": True}
             with Pipeline(source, [Decode()] if is_file else [], 4, **options) as pipe:
-                seen += [index for batch in pipe for index in batch.indices]
+                seen += [index for batch in pipe for index in batch.info.indices]
         assert sorted(seen) == list(range(COUNT)), name
 
 
@@ -180,7 +180,7 @@ def test_samples_that_fail_are_named(root, pixels):
     with Pipeline(source, [Decode()], batch_size=5, on_error="skip", output="numpy") as pipe:
         batches = list(pipe)
         whole = [k for k in range(COUNT) if k not in (4, 9)]
-        assert [index for batch in batches for index in batch.indices] == whole
+        assert [index for batch in batches for index in batch.info.indices] == whole
         np.testing.assert_array_equal(np.concatenate([batch.picture for batch in batches]), pixels[whole])
         failures = sorted(pipe.failures, key=lambda failure: failure.index)
         assert [failure.sample for failure in failures] == [f"{root}/faulty.tar: {name}" for name in ("004", "009")]

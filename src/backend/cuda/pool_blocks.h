@@ -27,7 +27,7 @@ struct Block {
   struct Use {
     StreamHandle stream;  ///< kNoStream if the stream was destroyed while it had work
     int device;
-    void* event;  ///< null if the source refused, or a capture forbade the call
+    void* event;                       ///< null if the source refused, or a capture forbade the call
     bool lasts_until_release = false;  ///< recorded then
   };
 
