@@ -221,6 +221,12 @@ def test_torch_tensors(files):
     batch = next(pytorch.DALIGenericIterator(reading(files), ["x"], reader_name="reader"))
     assert isinstance(batch[0]["x"], torch.Tensor)
     assert batch[0]["x"].flatten().tolist() == [0, 1]
+    target = torch.zeros((2, 1), dtype=torch.int32)
+    tensors = reading(files).run()[0]
+    assert pytorch.feed_ndarray(tensors, target) is target
+    assert target.flatten().tolist() == [0, 1]
+    with pytest.raises(ValueError, match="feed_ndarray"):
+        pytorch.feed_ndarray(tensors, torch.zeros(3))
     ragged = pytorch.DALIRaggedIterator(reading(files), ["x"], reader_name="reader", output_types=["sparse_list"])
     assert [each.tolist() for each in next(ragged)[0]["x"]] == [[0], [1]]
 

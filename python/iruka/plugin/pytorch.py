@@ -49,5 +49,19 @@ class DALIRaggedIterator(DALIGenericIterator):
         return [self._from_dlpack(each) for each in tensors]
 
 
+def feed_ndarray(tensors, target, cuda_stream=None, non_blocking: bool = False):
+    """Copies an array or a TensorList of one shape into a PyTorch tensor of its shape and dtype, which is returned. The
+    copy is ordered by PyTorch's current stream. Raises ValueError for another shape or dtype."""
+    import torch
+
+    source = torch.from_dlpack(tensors.as_tensor() if hasattr(tensors, "as_tensor") else tensors)
+    if (source.shape, source.dtype) != (target.shape, target.dtype):
+        raise ValueError(
+            f"feed_ndarray: the tensor has shape {tuple(target.shape)} and {target.dtype}, the data "
+            f"{tuple(source.shape)} and {source.dtype}"
+        )
+    return target.copy_(source, non_blocking=non_blocking)
+
+
 DALIClassificationIterator = _classification(DALIGenericIterator)
 GenericIterator, ClassificationIterator = DALIGenericIterator, DALIClassificationIterator

@@ -360,6 +360,9 @@ class GraphPipeline(Pipeline):
         try:
             return self._core().next()
         except BaseException as error:
+            if not isinstance(error, Exception):  # interrupted: the batch is still there
+                self._scheduled += 1
+                self._taken -= 1
             self._name_sample(error)
             raise
 
@@ -379,7 +382,7 @@ class GraphPipeline(Pipeline):
                 tensors = TensorList(data, node.layout)
                 data = tensors.as_tensor() if tensors.is_dense_tensor() else data
             tensors = TensorList(data, node.layout)
-            made.append(tensors if node.device == "gpu" else tensors.as_cpu())
+            made.append(tensors.on("cpu" if node.device == "cpu" else f"cuda:{self._device_id}"))
         return tuple(made)
 
     def reset(self) -> None:

@@ -55,9 +55,10 @@ class TensorList:
 
     def as_cpu(self) -> TensorList:
         """The same batch on the CPU."""
-        return self._on("cpu")
+        return self.on("cpu")
 
-    def _on(self, device) -> TensorList:
+    def on(self, device) -> TensorList:
+        """The same batch on a device; itself where it is there."""
         if isinstance(self._data, list):
             return TensorList([_moved(each, device) for each in self._data], self._layout)
         return TensorList(_moved(self._data, device), self._layout)
