@@ -366,6 +366,7 @@ from ._numpy.quantiles import percentile as percentile
 from ._numpy.rearranging import permute_dims as permute_dims
 from numpy import pi as pi
 from ._numpy.indexing import piecewise as piecewise
+from . import pipeline as pipeline
 from ._numpy.indexing import place as place
 from ._numpy.polynomials import poly as poly
 from ._numpy.polynomials import poly1d as poly1d

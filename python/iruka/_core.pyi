@@ -11,9 +11,9 @@ import iruka._array
 _color: Any
 _filters: Any
 _geometry: Any
-_pipeline: Any
 _image: Any
 _nn: Any
+_pipeline: Any
 _random: Any
 import iruka._kernel
 import iruka._numpy.indexing
