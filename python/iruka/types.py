@@ -10,6 +10,7 @@ from ._pipeline.dali.types import (
     NFCHW as NFCHW,
     NFHWC as NFHWC,
     NHWC as NHWC,
+    SAME as SAME,
     BatchInfo as BatchInfo,
     DALIDataType as DALIDataType,
     DALIImageType as DALIImageType,

@@ -166,7 +166,7 @@ def test_types():
     assert types.to_numpy_type(types.FLOAT16) is np.float16
     assert types.to_dali_type("int64") is types.INT64
     assert types.Constant(3).uint8().dtype == np.uint8
-    assert (types.NCHW, types.NHWC) == ("NCHW", "NHWC")
+    assert (types.NCHW, types.NHWC) == ("CHW", "HWC")
     assert int(types.INTERP_TRIANGULAR) == 4
     with pytest.raises(TypeError, match="DALIDataType"):
         types.to_numpy_type(99)

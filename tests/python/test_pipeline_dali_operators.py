@@ -120,6 +120,19 @@ def test_sizes(pictures, options, sizes):
         assert [each.shape[:2] for each in run(lambda x: fn.resize(x, **options), pictures, dtype=dtype)] == sizes
 
 
+@either_way
+@pytest.mark.parametrize("subpixel", [True, False])
+def test_sizes_of_each_sample(pictures, dtype, subpixel):
+    sizes = [np.float32([10.6, 7.2]), np.float32([30.5, 12])]
+
+    def define(x, n):
+        return fn.resize(x, size=n, subpixel_scale=subpixel), fn.resize(x, resize_x=n[1], subpixel_scale=subpixel)
+
+    both, width = run(define, pictures, sizes, layout=["HWC", None], dtype=[dtype, None])
+    assert [each.shape[:2] for each in both] == [(11, 7), (31, 12)]  # halves are rounded up
+    assert [each.shape[:2] for each in width] == [(5, 7), (18, 12)]  # 23 * 7.2 / 31 and 40 * 12 / 26
+
+
 def test_negative_sizes_and_regions_mirror(pictures):
     plain, mirrored, region, part = run(
         lambda x: (fn.resize(x, size=(9, 12)), fn.resize(x, resize_x=-12, resize_y=9),
@@ -527,7 +540,7 @@ def test_decoded_random_crops(rng):
 
 def test_operators_as_classes(pictures):
     resize, coin = ops.Resize(resize_x=10, resize_y=8), ops.random.CoinFlip(probability=1.0)
-    normalize = ops.CropMirrorNormalize(mean=[0.0] * 3, std=[1.0] * 3, output_layout=types.NHWC[1:])
+    normalize = ops.CropMirrorNormalize(mean=[0.0] * 3, std=[1.0] * 3, output_layout=types.NHWC)
     made = run(lambda x: normalize(resize(x), mirror=coin()), pictures, dtype=types.UINT8)
     want = run(lambda x: fn.resize(x, resize_x=10, resize_y=8), pictures, dtype=types.UINT8)
     np.testing.assert_array_equal(made[0], want[0][:, ::-1].astype(np.float32))

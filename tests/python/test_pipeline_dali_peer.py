@@ -106,6 +106,33 @@ def test_resize(name, subpixel):
     )
 
 
+@pytest.mark.parametrize("subpixel", [True, False])
+def test_sizes_of_each_sample(subpixel):
+    def define(fn, types, x):
+        size = fn.external_source(source=lambda: [np.float32(20.4), np.float32(25), np.float32(18.7)])
+        return (
+            fn.resize(x, resize_x=size, resize_y=size + 2, subpixel_scale=subpixel),
+            fn.resize(x, resize_shorter=size, subpixel_scale=subpixel),
+            fn.resize(x, resize_x=size, max_size=30, subpixel_scale=subpixel),
+            fn.resize(x, size=fn.stack(size, size), subpixel_scale=subpixel),
+        )
+
+    compare(define, [pictures()], mean=1.1, most=25)
+
+
+def test_crops_of_each_sample():
+    def define(fn, types, x):
+        size = fn.external_source(source=lambda: [np.float32(10), np.float32(15), np.float32(12)])
+        place = fn.external_source(source=lambda: [np.float32(0.1), np.float32(0.5), np.float32(0.93)])
+        return (
+            fn.crop(x, crop_h=size, crop_w=size, crop_pos_x=place),
+            fn.crop(x, crop=(9, 11), crop_pos_x=place, crop_pos_y=place),
+            fn.crop_mirror_normalize(x, crop_h=size, crop_w=20, mirror=fn.cast(place * 2, dtype=types.INT32)),
+        )
+
+    compare(define, [pictures()])
+
+
 @pytest.mark.parametrize("interpolation", ["NN", "LINEAR", "CUBIC", "LANCZOS3", "TRIANGULAR", "GAUSSIAN"])
 @pytest.mark.parametrize("antialias", [True, False])
 @pytest.mark.parametrize("size", [(19, 17), (89, 97)])

@@ -75,7 +75,7 @@ def resized_size(height, width, sizes, mode: str, most) -> tuple[float, float]:
         scales = given * 2
     if most is not None:
         limits = [limit / have for limit, have in zip(most, shape, strict=True)]
-        if mode == "stretch" or (mode == "default" and len(given) == 2):
+        if mode in ("default", "stretch"):
             scales = [min(pair_) for pair_ in zip(scales, limits, strict=True)]
         else:
             scales = [min(*scales, *limits)] * 2
@@ -112,7 +112,8 @@ def resize(
 
     def build(info, values):
         if is_stretched:
-            stages = [image.Resize((int(values["height"]), int(values["width"])), filter, widens)]
+            want = _rounded(values["height"]), _rounded(values["width"])
+            stages = [image.Resize(want, filter, widens)]
         elif is_fitted:
             fit = mode if has_both else "not_larger"
             want = int(sizes[0]) or _ANY, int(sizes[1]) or _ANY

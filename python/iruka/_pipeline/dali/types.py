@@ -63,7 +63,7 @@ class PipelineAPIType(enum.Enum):
 
 
 CPU_ONLY_DEVICE_ID = -99999
-NCHW, NHWC, NFHWC, NFCHW = "NCHW", "NHWC", "NFHWC", "NFCHW"
+NCHW, NHWC, NFHWC, NFCHW, SAME = "CHW", "HWC", "FHWC", "FCHW", ""  # of samples: the batch has no letter
 
 _NUMPY_NAMES = {
     DALIDataType.UINT8: "uint8",
