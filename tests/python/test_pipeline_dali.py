@@ -385,6 +385,38 @@ def test_feeding_by_hand():
         pipe.run(x=np.int32([[1], [2]]), y=np.int32([[3]]))
 
 
+def test_inputs_that_no_output_needs():
+    class Fed(Pipeline):
+        def define_graph(self):
+            self.used, self.unused = fn.external_source(), fn.external_source()
+            return self.used
+
+        def iter_setup(self):
+            self.feed_input(self.used, np.int32([[1], [2]]))
+            self.feed_input(self.unused, np.zeros((2, 1000)))
+
+    pipe = Fed(2, 1, None)
+    assert batches(pipe, 9) == [[1, 2]] * 9
+    assert len(pipe.unused.operation.waiting) <= 1
+
+
+def test_a_run_that_failed_leaves_nothing_behind():
+    calls = []
+
+    def source():
+        calls.append(1)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+        return np.int32([[len(calls)]] * 2)
+
+    pipe = fed(source, batch_size=2)
+    with pytest.raises(ZeroDivisionError):
+        pipe.run()
+    assert pipe.empty()
+    assert batches(pipe, 3) == [[1, 1], [3, 3], [4, 4]]
+    assert pipe.empty()
+
+
 def test_repeat_last():
     pipe = Pipeline(2, 1, None)
     with pipe:

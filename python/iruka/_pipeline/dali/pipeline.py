@@ -100,7 +100,6 @@ class GraphPipeline(Pipeline):
         self._seed = secrets.randbits(32) if seed is None or seed < 0 else int(seed)
         self._depth = _depth(prefetch_queue_depth)
         self._on_error = on_error
-        self._declared = (output_dtype, output_ndim)
         self._output_nodes: list[DataNode] | None = None
         self._feeds: list[Feed] = []
         self._feeders: list = []
@@ -289,6 +288,9 @@ class GraphPipeline(Pipeline):
         self.iter_setup()
         for feeder, each in zip(self._feeders, data, strict=True):
             feeder.feed(each)
+        for feed in self._feeds:
+            if feed not in self._roots:  # no output depends on it
+                feed.waiting.clear()
         taken = {feed: feed.take() for feed in self._feeds if feed in self._roots}
         count = min(map(len, taken.values()), default=self._batch_size)
         if any(len(each) != count for each in taken.values()):
@@ -302,14 +304,14 @@ class GraphPipeline(Pipeline):
         self._queue.put(joined(columns) if columns else [()] * count)
         self._fed += 1
 
-    def _feed_ahead(self, count: int) -> None:
-        """Feeds until `count` batches wait, or the epoch is over. What is fed by hand, without iter_setup(), is taken
-        once it is needed."""
+    def _feed_ahead(self, needed: int) -> None:
+        """Feeds the batches that are needed and as many more as are prefetched, until the epoch is over. What is fed by
+        hand, without iter_setup(), is taken as far as it is there."""
         if self._reads_alone:
             return
         by_hand = self._is_fed_by_hand()
-        while not self._is_over and self._fed - self._taken < count:
-            if by_hand and self._fed - self._taken >= self._scheduled and not self._has_data():
+        while not self._is_over and self._fed - self._taken < needed + self._depth:
+            if by_hand and self._fed - self._taken >= needed and not self._has_data():
                 return
             try:
                 self._feed_step()
@@ -337,8 +339,8 @@ class GraphPipeline(Pipeline):
     def schedule_run(self) -> None:
         """Begins a batch, which share_outputs() takes."""
         self.build()
+        self._feed_ahead(self._scheduled + 1)
         self._scheduled += 1
-        self._feed_ahead(self._scheduled + self._depth)
 
     def share_outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
         """The oldest batch that was begun. Raises StopIteration where an epoch is over."""
