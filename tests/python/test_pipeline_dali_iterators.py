@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
-from iruka import fn
-from iruka.pipeline import pipeline_def
+from iruka import fn, image, ops, types
+from iruka.pipeline import Pipeline, pipeline_def
 from iruka.plugin.base_iterator import LastBatchPolicy
 from iruka.plugin.numpy import (
     ClassificationIterator,
@@ -287,3 +287,111 @@ def test_beside_dali(files, policy, padded, sticks, shards, count, batch):
             warnings.simplefilter("ignore")
             our_iterator.reset()
             their.reset()
+
+
+# Whole programs.
+
+
+def picture_files(folder, count):
+    """`count` PNG files of unlike sizes, with a list of names and labels."""
+    rng = np.random.default_rng(1)
+    lines = []
+    for k in range(count):
+        picture = rng.integers(0, 256, (30 + k, 50 - k, 3), dtype=np.uint8)
+        (folder / f"{k}.png").write_bytes(image.imencode("png", picture))
+        lines.append(f"{k}.png {k % 2}")
+    (folder / "file_list.txt").write_text("\n".join(lines) + "\n")
+    return lines
+
+
+class Files:
+    """Batches of files' bytes and labels; the last one goes on with the first files."""
+
+    def __init__(self, folder, batch_size):
+        self.folder, self.batch_size = folder, batch_size
+        self.lines = (folder / "file_list.txt").read_text().split("\n")[:-1]
+
+    def __iter__(self):
+        self.next_file = 0
+        return self
+
+    def __next__(self):
+        if self.next_file >= len(self.lines):
+            raise StopIteration
+        files, labels = [], []
+        for _ in range(self.batch_size):
+            name, label = self.lines[self.next_file % len(self.lines)].split()
+            files.append(np.frombuffer((self.folder / name).read_bytes(), dtype=np.uint8))
+            labels.append(np.array([label], dtype=np.uint8))
+            self.next_file += 1
+        return files, labels
+
+
+class Training(Pipeline):
+    """A graph in the form of DALI's first releases."""
+
+    def __init__(self, batch_size, num_threads, device_id, external_data):
+        super().__init__(batch_size, num_threads, device_id, seed=12)
+        self.input, self.input_label = ops.ExternalSource(), ops.ExternalSource()
+        self.decode = ops.ImageDecoder(device="cpu", output_type=types.RGB)
+        self.res = ops.Resize(device="cpu", resize_x=24, resize_y=20)
+        self.cast = ops.Cast(device="cpu", dtype=types.UINT8)
+        self.external_data = external_data
+        self.iterator = iter(external_data)
+
+    def define_graph(self):
+        self.jpegs, self.labels = self.input(), self.input_label()
+        return self.cast(self.res(self.decode(self.jpegs))), self.labels
+
+    def iter_setup(self):
+        try:
+            files, labels = next(self.iterator)
+            self.feed_input(self.jpegs, files)
+            self.feed_input(self.labels, labels)
+        except StopIteration:
+            self.iterator = iter(self.external_data)
+            raise StopIteration from None
+
+
+def test_a_program_of_classes(tmp_path):
+    picture_files(tmp_path, 21)
+    pipe = Training(batch_size=8, num_threads=2, device_id=0, external_data=Files(tmp_path, 8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        iterator = ClassificationIterator(pipe, size=21, last_batch_padded=True, fill_last_batch=False)
+    for _ in range(3):
+        batches = [batch[0] for batch in iterator]
+        assert [batch["data"].shape for batch in batches] == [(8, 20, 24, 3), (8, 20, 24, 3), (5, 20, 24, 3)]
+        labels = np.concatenate([batch["label"] for batch in batches])
+        np.testing.assert_array_equal(labels, [[k % 2] for k in range(21)])
+        iterator.reset()
+
+
+def test_a_program_of_functions(tmp_path):
+    picture_files(tmp_path, 21)
+
+    @pipeline_def(batch_size=8, num_threads=2, device_id=0, seed=4)
+    def training(list_file, is_training):
+        files, labels = fn.readers.file(file_list=list_file, random_shuffle=is_training, pad_last_batch=True,
+                                        name="reader")  # fmt: skip
+        if is_training:
+            pictures = fn.decoders.image_random_crop(files, output_type=types.RGB, random_area=[0.3, 1.0])
+            pictures = fn.resize(pictures, resize_x=16, resize_y=16, interp_type=types.INTERP_TRIANGULAR)
+            mirror = fn.random.coin_flip(probability=0.5)
+        else:
+            pictures = fn.resize(fn.decoders.image(files), size=20, mode="not_smaller")
+            mirror = False
+        pictures = fn.crop_mirror_normalize(
+            pictures, dtype=types.FLOAT, output_layout="CHW", crop=(16, 16), mean=[120.0] * 3, std=[60.0] * 3,
+            mirror=mirror,
+        )  # fmt: skip
+        return pictures, labels
+
+    for is_training in (True, False):
+        iterator = ClassificationIterator(training(str(tmp_path / "file_list.txt"), is_training), reader_name="reader",
+                                          last_batch_policy=PARTIAL, auto_reset=True)  # fmt: skip
+        assert len(iterator) == 3
+        for _ in range(2):
+            batches = [batch[0] for batch in iterator]
+            assert [batch["data"].shape for batch in batches] == [(8, 3, 16, 16), (8, 3, 16, 16), (5, 3, 16, 16)]
+            assert sum(int(batch["label"].sum()) for batch in batches) == 10
