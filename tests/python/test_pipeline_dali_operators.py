@@ -324,6 +324,31 @@ def test_brightness_and_contrast(pictures, kind):
         assert np.abs(got - (want if kind == types.FLOAT else rounded(want))).max() <= (1e-3 if kind else 1)
 
 
+@either_way
+def test_color_spaces(pictures, dtype):
+    rgb = types.RGB
+
+    def define(x):
+        convert = fn.color_space_conversion
+        ycbcr = convert(x, image_type=rgb, output_type=types.YCbCr)
+        return (
+            convert(x, image_type=rgb, output_type=types.BGR), convert(x, image_type=rgb, output_type=types.GRAY), ycbcr,
+            convert(ycbcr, image_type=types.YCbCr, output_type=rgb),
+            convert(ycbcr, image_type=types.YCbCr, output_type=types.GRAY),
+        )  # fmt: skip
+
+    bgr, gray, ycbcr, back, luminance = run(define, pictures, dtype=dtype)
+    for k, x in enumerate(pictures):
+        grey = x @ np.array([0.299, 0.587, 0.114])
+        np.testing.assert_array_equal(bgr[k], x[..., ::-1])
+        assert np.abs(gray[k][..., 0] - grey).max() <= 1
+        assert np.abs(ycbcr[k][..., 0] - (16 + grey * 219 / 255)).max() <= 0.51
+        assert np.abs(back[k].astype(int) - x).max() <= 3  # 8 bits of fewer levels
+        assert np.abs(luminance[k][..., 0] - grey).max() <= 1.2
+    with pytest.raises(ValueError, match=r"types\.RGB"):
+        fn.color_space_conversion(fn.external_source(), image_type=rgb, output_type=types.ANY_DATA)
+
+
 def test_transpose_and_layouts(pictures):
     def define(x):
         chw = fn.transpose(x, perm=[2, 0, 1])

@@ -225,6 +225,20 @@ def test_colors(name, dtype, given):
     compare(define, data, mean=0.15 * white / 255, most=(1 if dtype is None else 0.5) * white / 255)
 
 
+@pytest.mark.parametrize("source", ["RGB", "BGR", "YCbCr", "GRAY"])
+@pytest.mark.parametrize("target", ["RGB", "BGR", "YCbCr", "GRAY"])
+def test_color_space_conversion(source, target):
+    if source == target:
+        pytest.skip("nvidia.dali refuses it")
+
+    def define(fn, types, x):
+        return fn.color_space_conversion(x, image_type=getattr(types, source), output_type=getattr(types, target))
+
+    given = pictures()
+    data = [[x[..., :1].copy() for x in given]] if source == "GRAY" else [given]
+    compare(define, data, mean=0.5, most=2)
+
+
 def test_cast_rounds_and_saturates():
     x = np.array([1.5, 2.5, 0.5, -0.5, -1.5, 300, -300, 1e9, 254.5, 255.5, 2.4999], np.float32)
     for name in ("UINT8", "INT8", "INT16", "INT32", "UINT16", "FLOAT", "FLOAT64"):

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as _np
 
 from ... import image
+from ...errors import ValueError
 from .nodes import DataNode, numbers_of
 from .operators import operator, picture
-from .types import dtype_of
+from .types import DALIImageType, dtype_of
 
 _FLOAT = _np.dtype("float32")
 
@@ -142,3 +143,49 @@ def brightness(node, *, brightness=1.0, brightness_shift=0.0, dtype=None, device
 def contrast(node, *, contrast=1.0, contrast_center=None, dtype=None, device=None):
     """center + contrast * (x - center); the centre is half of the range by default."""
     return _brightness_contrast("contrast", node, 1.0, 0.0, contrast, contrast_center, dtype, device)
+
+
+#: From RGB to ITU-R BT.601's YCbCr of 8 bits: luminance 16 to 235, colours 16 to 240.
+TO_YCBCR = (
+    (
+        (65.481 / 255, 128.553 / 255, 24.966 / 255),
+        (-37.797 / 255, -74.203 / 255, 112 / 255),
+        (112 / 255, -93.786 / 255, -18.214 / 255),
+    ),
+    (16.0, 128.0, 128.0),
+)
+
+
+def _from_ycbcr() -> tuple[list, list]:
+    """The matrix and offset from YCbCr to RGB."""
+    inverse = _np.linalg.inv(TO_YCBCR[0])
+    return inverse.tolist(), (-inverse @ TO_YCBCR[1]).tolist()
+
+
+_SPACES = {DALIImageType.RGB: "rgb", DALIImageType.BGR: "bgr", DALIImageType.GRAY: "gray", DALIImageType.YCbCr: "ycbcr"}
+
+
+@operator("color_space_conversion")
+def color_space_conversion(node, *, image_type, output_type, device=None):
+    """From types.RGB, BGR, GRAY or YCbCr (ITU-R BT.601) of uint8 to another of these; GRAY has one channel."""
+    name = "color_space_conversion"
+    for each in (image_type, output_type):
+        if each not in _SPACES:
+            raise ValueError(f"{name}: types are types.RGB, BGR, GRAY and YCbCr, not {each!r}")
+    source, target = _SPACES[image_type], _SPACES[output_type]
+    stages: list = []
+    if source == "ycbcr":
+        stages.append(image.ColorMatrix(*_from_ycbcr()))
+    elif source != "rgb":
+        stages.append(image.ConvertColor(source, "rgb"))
+    if target == "ycbcr":
+        stages.append(image.ColorMatrix(*TO_YCBCR))
+    elif target != "rgb":
+        stages.append(image.ConvertColor("rgb", target))
+    if source == target:
+        stages = []
+    elif (source, target) == ("ycbcr", "gray"):  # the luminance alone
+        stages = [image.ColorMatrix([[255 / 219, 0, 0]], [-16 * 255 / 219])]
+    made = picture(name, node, lambda info, values: stages, device=device)
+    made.is_flat = target == "gray" or (source == target and node.is_flat)
+    return made

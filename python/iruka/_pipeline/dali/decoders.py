@@ -6,6 +6,7 @@ import numpy as _np
 
 from ... import image
 from ...errors import TypeError
+from .colors import TO_YCBCR
 from .geometry import _policy, crop_size, cropped, position_of
 from .nodes import DataNode, Operation, device_of
 from .operators import flat_taking, operator, pair, picture
@@ -19,11 +20,6 @@ _MODES = {
     DALIImageType.ANY_DATA: "unchanged",
 }
 _UINT8 = _np.dtype("uint8")
-
-
-#: From RGB to ITU-R BT.601's YCbCr of 8 bits: luminance 16 to 235, colours 16 to 240.
-TO_YCBCR = (((65.481 / 255, 128.553 / 255, 24.966 / 255), (-37.797 / 255, -74.203 / 255, 112 / 255),
-             (112 / 255, -93.786 / 255, -18.214 / 255)), (16.0, 128.0, 128.0))  # fmt: skip
 
 
 def decoded(function: str, node, output_type, dtype, adjust_orientation, device) -> DataNode:
