@@ -174,10 +174,8 @@ void decode_rest_by_cpu(Device& device, std::span<const PlannedFile> plans, File
 }
 
 /// Fills the items on a device with memory of its own. All files have a chain, or none.
-void decode_on(Device& device, Files files) {
+void decode_on(Device& device, Files files, std::span<PlannedFile> plans) {
   const bool has_chains = files.front()->options->chain != nullptr;
-  std::vector<PlannedFile> plans(files.size());
-  for_each_file(files, [&](size_t i) { plans[i] = planned_for_device(*files[i]); });
   JpegDecoders* const decoders = device.find_service<JpegDecoders>();
   const bool is_ready = decoders && decoders->problem().empty();
   std::optional<DecodingStream> beside;  // while the chain reads the pictures
@@ -205,11 +203,16 @@ void decode_files(Device& device, std::span<FileToDecode> files) {
     });
     return;
   }
-  if (!whole.empty()) decode_on(device, whole);
-  // A GPU's engine decodes the next files while chains run.
-  constexpr size_t kTogether = JpegDecoders::kMostTogether;
-  for (size_t begin = 0; begin < chained.size(); begin += kTogether)
-    decode_on(device, Files(chained).subspan(begin, std::min(kTogether, chained.size() - begin)));
+  const auto decode = [&](Files group, size_t together) {
+    std::vector<PlannedFile> plans(group.size());
+    for_each_file(group, [&](size_t i) { plans[i] = planned_for_device(*group[i]); });
+    for (size_t begin = 0; begin < group.size(); begin += together) {
+      const size_t count = std::min(together, group.size() - begin);
+      decode_on(device, group.subspan(begin, count), std::span(plans).subspan(begin, count));
+    }
+  };
+  decode(whole, std::max<size_t>(whole.size(), 1));
+  decode(chained, JpegDecoders::kMostTogether);  // an engine decodes the next files while chains run
 }
 
 JpegDecoderInfo jpeg_decoder(Device& device) {

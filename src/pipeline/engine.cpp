@@ -97,8 +97,9 @@ class Session::Turn final : public AllTaken {
 Session::Session(Source& source, BatchMaker& maker, const Options& options, const State& begin)
     : source_(source), maker_(maker), options_(options), positions_(source, options.order, begin) {
   if (!makes_ahead()) return;
-  const int count = std::clamp(options_.prefetch, 1, 2);  // one begins a batch, one ends another
   const bool has_streams = options_.device && options_.device != &cpu();
+  // One begins a batch, one ends another. A GPU's decoder holds its thread, and one more keeps the engine busy.
+  const int count = std::clamp(options_.prefetch, 1, has_streams ? 3 : 2);
   for (int k = 0; k < count; ++k) {
     BatchStream* const stream = has_streams ? &streams_.emplace_back(*options_.device) : nullptr;
     threads_.emplace_back([this, stream] { drive(stream); });
@@ -164,10 +165,9 @@ void Session::drive(BatchStream* stream) {
     const std::shared_ptr<BatchWork> work = begin_next(lock);
     if (!work) return;
     lock.unlock();
-    Turn turn(*this);
-    if (work->is_done) continue;
     try {
-      make(*work, turn, stream);
+      Turn turn(*this);  // which ends without the lock
+      if (!work->is_done) make(*work, turn, stream);
     } catch (...) {
       const std::lock_guard again(mutex_);
       work->error = std::current_exception();

@@ -134,5 +134,23 @@ with stream, Pipeline(source, [Decode()], batch_size=2, device="cuda") as pipe:
     stream.begin_capture()
     raises(iruka.errors.DeviceError, lambda: pipe._next(), "graph", "capture")
     stream.end_capture()
-    assert pipe._next().info.number == 1  # it was not lost
+    pictures, labels = pipe._next()
+    assert host(labels).tolist() == [2, 3]  # it was not lost
+""")
+
+
+def test_pipelines_end_while_their_takers_are_far_behind():
+    run_fake("""
+source = [(bytes_of(png), k) for k in range(40)]
+stream = iruka.cuda.Stream(non_blocking=True)
+with stream:
+    for prefetch in (1, 2, 3):
+        pipe = Pipeline(source, [Decode()], batch_size=1, device="cuda", prefetch=prefetch)
+        batches = iter(pipe)
+        hold(stream)
+        taken = [next(batches) for _ in range(3)]
+        time.sleep(0.05)
+        pipe.close()
+        let_go(stream)
+        for k, (pictures, labels) in enumerate(taken): assert host(labels).tolist() == [k]
 """)

@@ -203,8 +203,9 @@ class Pipeline:
         return tqdm(batches, total=self._core().batches(), initial=self.state_dict()["batch"], unit="batch")
 
     def _next(self):
+        core = self._core()
         try:
-            made = self._core().next()
+            made = core.next()
         except BaseException as error:
             self._name_sample(error)
             raise
