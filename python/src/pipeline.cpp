@@ -307,7 +307,7 @@ nb::list failures(const PyPipeline& self) {
   for (const pipeline::Failure& failure : self.core->failures())
     list.append(nb::make_tuple(failure.epoch, failure.index, nb::str(failure.sample.c_str()),
                                nb::str(failure.stage.c_str()), nb::str(failure.message.c_str()),
-                               exception_object(failure.error),
+                               failure.error ? exception_object(failure.error) : nb::object(nb::none()),
                                failure.replaced_by < 0 ? nb::object(nb::none()) : nb::cast(failure.replaced_by)));
   return list;
 }

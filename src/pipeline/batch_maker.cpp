@@ -273,7 +273,7 @@ void BatchMaker::replace_failed(BatchWork& work, std::vector<Sample>& samples, O
                                                           : "sample " + std::to_string(sample.key.index),
                              .stage = sample.stage ? *sample.stage : names_.front(),
                              .message = message_of(sample.error),
-                             .error = sample.error});
+                             .error = options_.on_error == OnError::raise ? nullptr : sample.error});
     if (options_.on_error != OnError::replace) continue;
     Failure& failure = work.failures.back();
     Draws draws(sample.key, kReplacementPlace);
