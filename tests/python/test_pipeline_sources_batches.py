@@ -1,9 +1,11 @@
 """Batches of every source: what Pillow, NumPy and tarfile say is in the files, whatever the threads."""
 
+import gc
 import gzip
 import io
 import json
 import tarfile
+import weakref
 
 import numpy as np
 import pytest
@@ -270,3 +272,17 @@ def test_remote_files_that_fail_are_named(pixels):
             f"memory://iruka-batches/{k}.png" for k in (4, 5)
         ]
     memory.rm("/iruka-batches", recursive=True)
+
+
+def test_a_source_that_has_raised_is_let_go_of():
+    """The error's traceback has frames of the pipeline, which keeps the error."""
+
+    def fail():
+        source = Squares()
+        with Pipeline(source, batch_size=4) as pipe, pytest.raises(RuntimeError, match="three is lost"):
+            list(pipe)
+        return weakref.ref(source)
+
+    source = fail()
+    gc.collect()
+    assert source() is None

@@ -203,9 +203,8 @@ class Pipeline:
         return tqdm(batches, total=self._core().batches(), initial=self.state_dict()["batch"], unit="batch")
 
     def _next(self):
-        core = self._core()
         try:
-            made = core.next()
+            made = self._core().next()  # no name for it: the error that it keeps has this frame in its traceback
         except BaseException as error:
             self._name_sample(error)
             raise
