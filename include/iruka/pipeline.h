@@ -207,20 +207,27 @@ class IRUKA_API Source {
   /// For samples that exist one after the other alone: the samples of the next batch, fewer at the end of the epoch.
   /// They are asked for in order, by one thread at a time. A source that is_sequential() has no size.
   virtual bool is_sequential() const { return false; }
+  /// Whether sample() calls functions of another language.
+  virtual bool calls_functions() const { return false; }
   virtual std::vector<GivenSample> next(int64_t count);
   /// A new epoch begins.
   virtual void begin(int64_t epoch);
 };
 /// Files and their labels, an int64 each; the values are the file and the label. Without labels, the file alone.
 IRUKA_API std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_t> labels = {});
-/// The files in the folders of a folder, whose names, sorted, are the classes. Raises FileError, ValueError for a
-/// folder without pictures.
+/// The files with these extensions (those of pictures by default), in upper or lower case, in a folder and the folders
+/// below it, sorted by folder, and by name in each. Links are followed, but for those to a folder around them. Raises
+/// SystemFileError, beginning with `function`, for folders that cannot be read.
+IRUKA_API std::vector<std::string> list_files(const std::string& path, std::vector<std::string> extensions = {},
+                                              const std::string& function = "list_files");
+/// The files in each of the folders of a folder, as list_files gives them; the folders' names, sorted, are the classes.
+/// Raises SystemFileError for folders that cannot be read.
 struct Folder {
   std::vector<std::string> paths;
   std::vector<int64_t> labels;
   std::vector<std::string> classes;
 };
-IRUKA_API Folder list_folder(const std::string& path);
+IRUKA_API Folder list_folder(const std::string& path, const std::vector<std::string>& extensions = {});
 
 enum class LastBatch : uint8_t { partial, drop, fill };
 enum class OnError : uint8_t { raise, skip, replace };
@@ -253,6 +260,9 @@ struct Options {
   int prefetch = 2;          ///< batches that are made before they are asked for; 0: next() makes its batch itself
   OnError on_error = OnError::raise;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
+  /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state
+  /// of the thread, which would else be made for each call.
+  std::function<std::shared_ptr<void>()> enter_thread{};
 };
 
 /// A sample that is not in its batch, or not its own.

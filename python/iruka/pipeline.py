@@ -14,7 +14,7 @@ on where a run was resumed.
 
 from __future__ import annotations
 
-from ._pipeline.dali.pipeline import pipeline_def as pipeline_def
+from ._pipeline.dali.dispatch import graph_maker as _graph_maker
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
 from ._pipeline.randoms import (
@@ -49,3 +49,21 @@ from ._pipeline.stages import (
     RandomFlip as RandomFlip,
     RandomResizedCrop as RandomResizedCrop,
 )
+
+
+@_graph_maker
+def _become_graph(pipeline: Pipeline) -> None:
+    from ._pipeline.dali.pipeline import become_graph
+
+    become_graph(pipeline)
+
+
+def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipeline_arguments):
+    """Makes of a function that returns DataNodes one that returns a Pipeline with these as outputs: DALI's decorator.
+
+    Arguments of DALI's constructor (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the
+    call, which counts; the function gets the others. Use: @pipeline_def, or @pipeline_def(batch_size=8, ...).
+    """
+    from ._pipeline.dali.pipeline import pipeline_def as define
+
+    return define(function, enable_conditionals=enable_conditionals, **pipeline_arguments)

@@ -35,4 +35,16 @@ GilRelease::~GilRelease() {
 
 GilHold::GilHold() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
 
+PythonThread::PythonThread() {
+  if (!can_call_python() || PyGILState_GetThisThreadState() != nullptr) return;
+  or_sleep([] { return PyGILState_Ensure(); });
+  state_ = PyEval_SaveThread();
+}
+
+PythonThread::~PythonThread() {
+  if (state_ == nullptr || !can_call_python()) return;
+  or_sleep([this] { PyEval_RestoreThread(state_); });
+  PyGILState_Release(PyGILState_UNLOCKED);  // the last one, which drops the state
+}
+
 }  // namespace iruka::python

@@ -58,4 +58,17 @@ class GilHold {
   PyGILState_STATE state_;
 };
 
+/// Keeps Python's state of a thread that is not Python's own. Without it each GilHold of the thread makes one, which
+/// takes longer than a brief call.
+class PythonThread {
+ public:
+  PythonThread();
+  ~PythonThread();
+  PythonThread(const PythonThread&) = delete;
+  PythonThread& operator=(const PythonThread&) = delete;
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+
 }  // namespace iruka::python

@@ -93,6 +93,7 @@ class PythonSource final : public pipeline::Source {
       : size_(size), values_(values), sample_(sample), describe_(describe) {}
   int64_t size() const override { return size_; }
   int values() const override { return values_; }
+  bool calls_functions() const override { return true; }
   std::vector<Value> sample(int64_t index) const override {
     return sample_.call([&] { return nb::make_tuple(index); }, to_values);
   }
@@ -146,15 +147,21 @@ std::shared_ptr<pipeline::Source> files(const nb::list& paths, nb::handle labels
   return pipeline::files(std::move(names), std::move(numbers));
 }
 
-nb::tuple list_folder(const nb::bytes& path) {
-  const pipeline::Folder folder = without_gil([name = path_of(path)] { return pipeline::list_folder(name); });
-  nb::list paths, classes;
-  const auto text = [](const std::string& name) {
-    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
-  };
-  for (const std::string& each : folder.paths) paths.append(nb::bytes(each.data(), each.size()));
-  for (const std::string& each : folder.classes) classes.append(text(each));
-  return nb::make_tuple(paths, nb::cast(folder.labels), classes);
+nb::list bytes_of(const std::vector<std::string>& paths) {
+  nb::list list;
+  for (const std::string& path : paths) list.append(nb::bytes(path.data(), path.size()));
+  return list;
+}
+
+nb::list list_files(const nb::bytes& path, std::vector<std::string> extensions, const std::string& function) {
+  return bytes_of(
+      without_gil([&, name = path_of(path)] { return pipeline::list_files(name, std::move(extensions), function); }));
+}
+
+nb::tuple list_folder(const nb::bytes& path, const std::vector<std::string>& extensions) {
+  const pipeline::Folder folder =
+      without_gil([&, name = path_of(path)] { return pipeline::list_folder(name, extensions); });
+  return nb::make_tuple(bytes_of(folder.paths), nb::cast(folder.labels), bytes_of(folder.classes));
 }
 
 Distribution to_distribution(nb::handle given) {
@@ -266,6 +273,7 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<OnError>(given["on_error"], "on_error",
                       {{"raise", OnError::raise}, {"skip", OnError::skip}, {"replace", OnError::replace}});
   options.is_serial = is_set("serial");
+  options.enter_thread = [] { return std::make_shared<PythonThread>(); };
   return options;
 }
 
@@ -374,6 +382,7 @@ void bind_pipeline(nb::module_& parent) {
   bind_operations(module);
   nb::class_<pipeline::Source>(module, "Source");
   module.def("files", &files, nb::arg("paths"), nb::arg("labels").none());
+  module.def("list_files", &list_files);
   module.def("list_folder", &list_folder);
   module.def("python_source",
              [](int64_t size, int values, nb::handle sample, nb::handle describe) -> std::shared_ptr<pipeline::Source> {

@@ -235,6 +235,8 @@ void BatchMaker::run_samples(std::vector<Sample>& samples, BatchWork& work, Outp
   std::ranges::stable_sort(queue, [&](size_t a, size_t b) { return costs[a] > costs[b]; });
   std::atomic<size_t> next{0};
   const auto take_all = [&] {
+    const bool calls_functions = calls_functions_ || (work.given.empty() && source_->calls_functions());
+    const auto held = calls_functions && options_.enter_thread ? options_.enter_thread() : nullptr;
     for (size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < queue.size();) {
       if (k + 1 == queue.size()) taken.all_taken();
       throw_if_stopped();

@@ -5,6 +5,7 @@
 
 #include "image/codec.h"
 #include "iruka/error.h"
+#include "iruka/file_error.h"
 #include "iruka/pipeline.h"
 
 namespace iruka::pipeline {
@@ -51,29 +52,94 @@ class Files final : public Source {
   mutable std::vector<std::atomic<int64_t>> sizes_;  ///< in bytes; 0: not asked for yet
 };
 
-bool is_picture(const fs::path& path) {
-  std::string ending = path.extension().string();
-  if (ending.empty()) return false;
-  ending.erase(0, 1);
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const image::Codec* codec : image::codecs()) {
-    if (std::ranges::find(codec->extensions, ending) != codec->extensions.end()) return true;
-  }
-  return false;
+/// The extensions of all pictures that are read.
+std::vector<std::string> picture_extensions() {
+  std::vector<std::string> extensions;
+  for (const image::Codec* codec : image::codecs())
+    extensions.insert(extensions.end(), codec->extensions.begin(), codec->extensions.end());
+  return extensions;
 }
 
-/// Sorted, so that the order does not depend on the file system.
-template <class Wanted>
-std::vector<fs::path> entries(const fs::path& folder, Wanted wanted) {
-  std::error_code error;
-  std::vector<fs::path> found;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (wanted(*entry)) found.push_back(entry->path());
-  }
-  if (error) throw FileError("folder: cannot read '" + folder.string() + "': " + error.message());
-  std::ranges::sort(found);
-  return found;
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
 }
+
+/// Calls visit(entry) for what is in a folder, in the order of the file system.
+template <class Visit>
+void for_each_entry(const fs::path& folder, const std::string& function, Visit visit) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) visit(*entry);
+  if (error)
+    throw SystemFileError(function + ": cannot read '" + folder.string() + "': " + error.message(), error.value(),
+                          folder.string());
+}
+
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.is_directory(error);
+}
+
+/// Lists the files of a folder and of those below it.
+class Walk {
+ public:
+  Walk(std::vector<std::string> extensions, std::string function)
+      : extensions_(std::move(extensions)), function_(std::move(function)) {
+    for (std::string& extension : extensions_) extension = "." + lower_case(std::move(extension));
+  }
+
+  std::vector<std::string> list(const fs::path& folder) {
+    std::error_code error;
+    found_.clear();
+    around_.clear();
+    for (fs::path real = fs::canonical(folder, error); real != real.root_path(); real = real.parent_path())
+      add_around(real.parent_path());
+    visit(folder);
+    std::ranges::sort(found_);
+    std::vector<std::string> paths;
+    for (const auto& [parent, name] : found_) paths.push_back((fs::path(parent) / name).string());
+    return paths;
+  }
+
+ private:
+  void visit(const fs::path& folder) {
+    add_around(folder);
+    std::vector<fs::path> folders;
+    for_each_entry(folder, function_, [&](const fs::directory_entry& entry) {
+      std::error_code error;
+      if (is_folder(entry)) {
+        if (!entry.is_symlink(error) || !is_around(entry.path())) folders.push_back(entry.path());
+      } else if (const std::string name = entry.path().filename().string(); is_wanted(name)) {
+        found_.emplace_back(folder.string(), name);
+      }
+    });
+    for (const fs::path& each : folders) visit(each);
+    around_.pop_back();
+  }
+
+  void add_around(const fs::path& folder) {
+    struct stat status{};
+    ::stat(folder.c_str(), &status);
+    around_.emplace_back(status.st_dev, status.st_ino);
+  }
+
+  bool is_wanted(const std::string& name) const {
+    const std::string lower = lower_case(name);
+    return std::ranges::any_of(extensions_, [&](const std::string& extension) { return lower.ends_with(extension); });
+  }
+
+  /// Whether a link leads to one of the folders that it is in.
+  bool is_around(const fs::path& link) const {
+    struct stat status;
+    return ::stat(link.c_str(), &status) == 0 &&
+           std::ranges::find(around_, std::pair(status.st_dev, status.st_ino)) != around_.end();
+  }
+
+  std::vector<std::string> extensions_;
+  std::string function_;
+  std::vector<std::pair<std::string, std::string>> found_;  ///< folders and names
+  std::vector<std::pair<dev_t, ino_t>> around_;             ///< the folder that is visited, and those it is in
+};
 
 }  // namespace
 
@@ -86,20 +152,24 @@ std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_
   return std::make_shared<Files>(std::move(paths), std::move(labels));
 }
 
-Folder list_folder(const std::string& path) {
+std::vector<std::string> list_files(const std::string& path, std::vector<std::string> extensions,
+                                    const std::string& function) {
+  return Walk(extensions.empty() ? picture_extensions() : std::move(extensions), function).list(path);
+}
+
+Folder list_folder(const std::string& path, const std::vector<std::string>& extensions) {
+  const std::string function = "folder";
+  Walk walk(extensions.empty() ? picture_extensions() : extensions, function);
   Folder folder;
-  for (const fs::path& part : entries(path, [](const auto& entry) { return entry.is_directory(); })) {
-    const std::vector<fs::path> pictures =
-        entries(part, [](const auto& entry) { return entry.is_regular_file() && is_picture(entry.path()); });
-    const auto label = std::ssize(folder.classes);
-    folder.classes.push_back(part.filename().string());
-    for (const fs::path& picture : pictures) {
-      folder.paths.push_back(picture.string());
-      folder.labels.push_back(label);
-    }
+  for_each_entry(path, function, [&](const fs::directory_entry& entry) {
+    if (is_folder(entry)) folder.classes.push_back(entry.path().filename().string());
+  });
+  std::ranges::sort(folder.classes);
+  for (size_t label = 0; label < folder.classes.size(); ++label) {
+    std::vector<std::string> found = walk.list(fs::path(path) / folder.classes[label]);
+    folder.labels.insert(folder.labels.end(), found.size(), static_cast<int64_t>(label));
+    std::ranges::move(found, std::back_inserter(folder.paths));
   }
-  if (folder.paths.empty())
-    throw ValueError("folder: '" + path + "' has no folders with pictures in them, of which each is a class");
   return folder;
 }
 

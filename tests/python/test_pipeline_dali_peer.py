@@ -1,10 +1,11 @@
 """The same pipelines by nvidia.dali and by Iruka, side by side. Skipped where nvidia.dali is not installed: its CPU
 operators need no GPU."""
 
-import glob
+import io
 import pathlib
 
 import numpy as np
+import PIL.Image
 import pytest
 
 dali = pytest.importorskip("nvidia.dali")
@@ -18,7 +19,6 @@ import iruka.fn  # noqa: E402
 import iruka.pipeline  # noqa: E402
 import iruka.types  # noqa: E402
 
-PHOTOGRAPHS = sorted(glob.glob("/work/shared/data/dali/*/*.jpg"))
 THEIRS = (dali.pipeline_def, nvidia.dali.fn, nvidia.dali.types)
 OURS = (iruka.pipeline.pipeline_def, iruka.fn, iruka.types)
 TYPES = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "int64", "float32"]
@@ -323,32 +323,40 @@ def test_constants():
     compare(define, batch_size=2)
 
 
-def jpegs(count=6):
-    if not PHOTOGRAPHS:
-        pytest.skip("there are no sample photographs")
-    return PHOTOGRAPHS[:count]
+@pytest.fixture(scope="module")
+def jpegs(tmp_path_factory):
+    """Files of pictures of six sizes."""
+    folder = tmp_path_factory.mktemp("pictures")
+    shapes = [(427, 640, 3), (425, 640, 3), (480, 320, 3), (485, 333, 3), (130, 140, 3), (301, 299, 3)]
+    paths = []
+    for k, picture in enumerate(pictures(shapes)):
+        data = io.BytesIO()
+        PIL.Image.fromarray(picture).save(data, "JPEG", quality=92)
+        paths.append(str(folder / f"{k}.jpg"))
+        pathlib.Path(paths[-1]).write_bytes(data.getvalue())
+    return paths
 
 
 @pytest.mark.parametrize("kind", ["RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"])
-def test_decoder(kind):
+def test_decoder(kind, jpegs):
     def define(fn, types):
-        files, labels = fn.readers.file(files=jpegs())
+        files, labels = fn.readers.file(files=jpegs)
         return fn.decoders.image(files, output_type=getattr(types, kind)), labels
 
     compare(define, batch_size=6, mean=0.2, most=9 if kind != "YCbCr" else 12)
 
 
-def test_decoder_crops():
+def test_decoder_crops(jpegs):
     def define(fn, types):
-        files, labels = fn.readers.file(files=jpegs())
+        files, labels = fn.readers.file(files=jpegs)
         return fn.decoders.image_crop(files, crop=(100, 120), crop_pos_x=0.3, crop_pos_y=0.9)
 
     compare(define, batch_size=6, mean=0.4, most=12)
 
 
-def test_training_pipeline():
+def test_training_pipeline(jpegs):
     def define(fn, types):
-        files, labels = fn.readers.file(files=jpegs())
+        files, labels = fn.readers.file(files=jpegs)
         images = fn.decoders.image(files)
         images = fn.resize(images, resize_x=240, resize_y=240)
         images = fn.crop_mirror_normalize(images, crop=(224, 224), mirror=1, mean=[120.0] * 3, std=[60.0] * 3)

@@ -82,11 +82,11 @@ def test_folders_that_are_none(pictures, tmp_path):
     with pytest.raises(NotADirectoryError, match="folder: cannot read '.*loose.jpg'"):
         folder(pictures / "loose.jpg")
     with pytest.raises(
-        ValueError, match="'.*empty' has no folders with files of .jpg.* labels=False takes pictures without"
+        ValueError, match="'.*empty' has no folders with pictures in them.* labels=False takes pictures without"
     ):
         folder(pictures / "empty")
-    with pytest.raises(ValueError, match="folder: '.*empty' has no files of .jpg"):
-        folder(pictures / "empty", labels=False)
+    with pytest.raises(ValueError, match="folder: '.*empty' has no files of the extensions jpg, png"):
+        folder(pictures / "empty", ["jpg", ".png"], labels=False)
 
 
 def test_files_with_and_without_labels():

@@ -213,6 +213,24 @@ def test_an_iterable_that_raises_ends_its_epoch():
         assert [k for batch in pipe for k in batch.value.tolist()] == list(range(COUNT))
 
 
+def test_samples_of_a_sequence_that_fail_are_skipped(root, pixels):
+    with gzip.open(root / "faulty.tgz", "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+        for k, picture in enumerate(pixels):
+            add(archive, f"{k:03d}.png", png_of(picture))
+            add(archive, f"{k:03d}.cls", b"cat" if k == 9 else b"%d" % k)
+    source = webdataset(root / "faulty.tgz").map(lambda picture, label: (picture, 12 // (label - 5)))
+    with Pipeline(source, [Decode()], batch_size=5, on_error="skip", output="numpy") as pipe:
+        for _ in range(2):
+            batches = list(pipe)
+            kept = [k for k in range(COUNT) if k not in (5, 9)]
+            np.testing.assert_array_equal(np.concatenate([batch.picture for batch in batches]), pixels[kept])
+        assert [failure.index for failure in pipe.failures] == [5, 9] * 2
+        assert "009.cls' is damaged" in pipe.failures[1].message
+    with Pipeline(webdataset(root / "faulty.tgz"), [Decode()], batch_size=5, output="numpy") as pipe:
+        with pytest.raises(ValueError, match="faulty.tgz: 009.cls' is damaged"):
+            list(pipe)
+
+
 class Squares(Source):
     fields = ("root", "square")
 

@@ -315,28 +315,34 @@ def test_rows_of_batches():
     source = iterable(batches, batched=True)
     assert source.fields == ("x", "y")
     assert epochs_of(source, 2, 2) == [[(0, 1), (1, 2), (2, 3), (0, 4), (1, 5)]] * 2
-    with pytest.raises(
-        ValueError, match=r"iterable: batch 0 has different numbers of samples \(value_0: 3, value_1: 2\)"
-    ):
-        source = iterable([(np.arange(3), np.arange(2))], batched=True)
-        source.begin(0)
-        source.next(1)
+    (error,) = iterable([(np.arange(3), np.arange(2))], batched=True).next(9)
+    with pytest.raises(ValueError, match=r"batch 0 has different numbers of samples \(value_0: 3, value_1: 2\)"):
+        raise error
 
 
 def test_wrong_rows_of_an_iterable():
     source = iterable([(1, 2), (3,), (5, 6)])
     source.begin(0)
-    with pytest.raises(
-        ValueError, match="iterable: item 1 of epoch 0: 1 values, where the fields are value_0, value_1"
-    ):
-        source.next(3)
-    assert source.next(3) == [(1, 2), (5, 6)]
+    first, error, last = source.next(3)
+    assert (first, last) == ((1, 2), (5, 6)) and source.next(3) == []
+    with pytest.raises(ValueError, match="item 1 of epoch 0: 1 values, where the fields are value_0, value_1"):
+        raise error
 
 
 def test_map_of_an_iterable():
     source = iterable(range(4)).map(lambda x: (x, x * x), ("x", "square"))
     assert source.fields == ("x", "square") and repr(source) == "<_MappedSequence: samples of x, square>"
     assert epochs_of(source, 2) == [[(0, 0), (1, 1), (2, 4), (3, 9)]] * 2
+
+
+def test_errors_of_a_map_stand_in_for_their_samples():
+    source = iterable(range(4)).map(lambda x: 6 // (x - 1))
+    source.begin(0)
+    made = source.next(9)
+    assert [made[0], *made[2:]] == [(-6,), (6,), (3,)] and isinstance(made[1], ZeroDivisionError)
+    again = source.map(lambda x: x + 1)
+    again.begin(1)
+    assert again.next(1) == [(-5,)] and isinstance(again.next(1)[0], ZeroDivisionError)
 
 
 def test_datasets_of_torch():
@@ -372,15 +378,21 @@ def test_iterable_datasets_are_known_by_their_class():
 
 
 def test_datasets_of_hugging_face(tmp_path, rng):
-    datasets = pytest.importorskip("datasets")
+    datasets, pa = pytest.importorskip("datasets"), pytest.importorskip("pyarrow")
     pixels = [rng.integers(0, 256, (4, 5, 3)).astype("uint8") for _ in range(3)]
     for k, picture in enumerate(pixels):
         Image.fromarray(picture).save(tmp_path / f"{k}.png")
-    columns = {"image": [str(tmp_path / f"{k}.png") for k in range(3)], "label": [2, 0, 1], "text": ["a", "b", "c"]}
+    columns = {
+        "image": [{"bytes": None, "path": str(tmp_path / f"{k}.png")} for k in range(3)],
+        "label": [2, 0, 1],
+        "text": ["a", "b", "c"],
+    }
     others = {"label": datasets.ClassLabel(names=["x", "y", "z"]), "text": datasets.Value("string")}
 
     def data_of(picture):
-        return datasets.Dataset.from_dict(columns, datasets.Features({"image": picture, **others}))
+        features = datasets.Features({"image": picture, **others})
+        table = pa.table(columns, schema=features.arrow_schema)
+        return datasets.Dataset(datasets.table.InMemoryTable(table), fingerprint="pictures")
 
     data = data_of(datasets.Image())
     source = make_source(data)

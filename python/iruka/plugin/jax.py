@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..errors import ValueError
 from .._pipeline.dali.iterators import (
     DictionaryIterator as _DictionaryIterator,
     LastBatchPolicy as LastBatchPolicy,
     classification as _classification,
 )
+from ..errors import ValueError
 
 
 class DALIGenericIterator(_DictionaryIterator):

@@ -101,7 +101,8 @@ _FLOAT_RESULTS = ("truediv",)
 def operands_of(values) -> tuple[list[DataNode], list]:
     """The nodes among operands, and for each operand its place among the nodes, or a constant array. Raises TypeError
     for other objects."""
-    nodes, places = [], []
+    nodes: list[DataNode] = []
+    places: list = []
     for value in values:
         if isinstance(value, DataNode):
             places.append(len(nodes))
@@ -166,16 +167,24 @@ def _inverted(x):
     return ~x
 
 
-for _kind in (DataNode, ScalarConstant):
-    for _name, _call in {**_BINARY, **_COMPARISONS}.items():
-        setattr(_kind, f"__{_name}__", _method(_name, _call, False))
-        if _name in _BINARY:
-            setattr(_kind, f"__r{_name}__", _method(_name, _call, True))
-    _kind.__neg__ = _unary("neg", lambda x: _np.negative(x))
-    _kind.__pos__ = lambda self: self
-    _kind.__abs__ = _unary("abs", _np.abs)
-    _kind.__invert__ = _unary("invert", _inverted)
-    _kind.__hash__ = object.__hash__
+def _declare(kind: type) -> None:
+    """Gives a class the operators."""
+    methods = {}
+    for name, call in {**_BINARY, **_COMPARISONS}.items():
+        methods[f"__{name}__"] = _method(name, call, False)
+        if name in _BINARY:
+            methods[f"__r{name}__"] = _method(name, call, True)
+    methods["__neg__"] = _unary("neg", lambda x: _np.negative(x))
+    methods["__pos__"] = lambda self: self
+    methods["__abs__"] = _unary("abs", _np.abs)
+    methods["__invert__"] = _unary("invert", _inverted)
+    methods["__hash__"] = object.__hash__
+    for name, method in methods.items():
+        setattr(kind, name, method)
+
+
+_declare(DataNode)
+_declare(ScalarConstant)
 
 
 def _floats(function):
@@ -283,3 +292,6 @@ def indexed(node: DataNode, index) -> DataNode:
         return arrays[0][tuple(made)]
 
     return function_node("slice", call, nodes, dtype=node.dtype, device=device_of([node]))
+
+
+setattr(DataNode, "__getitem__", indexed)  # noqa: B010

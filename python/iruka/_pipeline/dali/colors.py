@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as _np
 
 from ... import image
@@ -49,38 +51,35 @@ def _is_neutral(value, neutral: float) -> bool:
     return not isinstance(value, DataNode) and value == neutral
 
 
-def _hue_and_saturation(hue, saturation):
-    """The stages' classes with their values, without those that change nothing."""
-    kept = []
-    if not _is_neutral(hue, 0):
-        kept.append(("hue", "hue.degrees", lambda own: image.Hue(own["hue"])))
-    if not _is_neutral(saturation, 1):
-        kept.append(("saturation", "saturation.factor", lambda own: image.Saturation(own["saturation"])))
-    return kept
+#: A stage that a number sets: the argument, its value, the field of the stage that it is bound to, the value that
+#: changes nothing, and make(dtype of the picture, value).
+Factor = tuple[str, object, str, float, Callable]
 
 
-def _twist(name, node, hue, saturation, factors: list, dtype, device) -> DataNode:
-    """Hue and saturation, then the stages of `factors`: (name, value, field, neutral, make(dtype, value))."""
-    hue = _turned(_number(name, "hue", hue))
-    saturation = _number(name, "saturation", saturation)
-    parts = [(key, field, lambda kind, own, make=make: make(own)) for key, field, make in
-             _hue_and_saturation(hue, saturation)]  # fmt: skip
-    values = {"hue": hue, "saturation": saturation}
-    for key, value, field, neutral, make in factors:
-        values[key] = _number(name, key, value)
-        if not _is_neutral(values[key], neutral):
-            parts.append((key, field, lambda kind, own, make=make, key=key: make(kind, own[key])))
-    values = {key: values[key] for key, _, _ in parts}
-    bindings = {key: [(k, field)] for k, (key, field, _) in enumerate(parts)}
-    return _colored(
-        name, node, lambda kind, own: [make(kind, own) for _, _, make in parts], values, bindings, dtype, device
-    )
+def _twist(name: str, node, hue, saturation, factors: list[Factor], dtype, device) -> DataNode:
+    """Hue and saturation, then the stages of `factors`, without those that change nothing."""
+    first: list[Factor] = [
+        ("hue", _turned(_number(name, "hue", hue)), "hue.degrees", 0, lambda kind, value: image.Hue(value)),
+        ("saturation", saturation, "saturation.factor", 1, lambda kind, value: image.Saturation(value)),
+    ]
+    values: dict = {}
+    bindings: dict = {}
+    makers: dict = {}
+    for key, given, field, neutral, make in [*first, *factors]:
+        value = _number(name, key, given)
+        if not _is_neutral(value, neutral):
+            values[key], bindings[key], makers[key] = value, [(len(makers), field)], make
+
+    def stages(kind, own):
+        return [make(kind, own[key]) for key, make in makers.items()]
+
+    return _colored(name, node, stages, values, bindings, dtype, device)
 
 
 @operator("color_twist")
 def color_twist(node, *, brightness=1.0, contrast=1.0, saturation=1.0, hue=0.0, dtype=None, device=None):
     """Hue in degrees, saturation, contrast about half of the range, then brightness, as factors."""
-    factors = [
+    factors: list[Factor] = [
         ("contrast", contrast, "contrast.factor", 1, lambda kind, value: image.Contrast(value, _half(kind))),
         ("brightness", brightness, "brightness.factor", 1, lambda kind, value: image.Brightness(value)),
     ]
@@ -90,7 +89,7 @@ def color_twist(node, *, brightness=1.0, contrast=1.0, saturation=1.0, hue=0.0, 
 @operator("hsv")
 def hsv(node, *, hue=0.0, saturation=1.0, value=1.0, dtype="uint8", device=None):
     """Hue in degrees, and factors of saturation and value."""
-    factors = [("value", value, "brightness.factor", 1, lambda kind, factor: image.Brightness(factor))]
+    factors: list[Factor] = [("value", value, "brightness.factor", 1, lambda kind, factor: image.Brightness(factor))]
     return _twist("hsv", node, hue, saturation, factors, dtype, device)
 
 

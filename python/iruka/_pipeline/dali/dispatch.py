@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+
+_makers: list[Callable] = []
+
+
+def graph_maker(make):
+    """Declares what makes a Pipeline one of DALI's: make(pipeline) changes its class."""
+    _makers.append(make)
+    return make
 
 
 def or_graph(construct):
@@ -13,9 +22,7 @@ def or_graph(construct):
     def start(self, *arguments, **named):
         source = arguments[0] if arguments else named.get("source")
         if isinstance(source, int) or (source is None and "stages" not in named and named):
-            from .pipeline import become_graph
-
-            become_graph(self)
+            _makers[0](self)
             return self._construct_graph(*arguments, **named)
         return construct(self, *arguments, **named)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import builtins
 import collections
 import inspect
+from collections.abc import Iterator
 
 import numpy as _np
 
+from ..._core import asnumpy
 from ...errors import TypeError, ValueError
-from .nodes import PICTURE_DTYPES, DataNode, Root
+from .nodes import PICTURE_DTYPES, DataNode, Root, current_pipeline
 from .operators import check_device
 from .types import BatchInfo, SampleInfo, dtype_of
 
@@ -55,7 +57,8 @@ class Feed(Root):
             self._last = self.waiting.popleft()
         elif not self.repeats_last or self._last is None:
             raise RuntimeError(f"external_source: there is no data for {self.label!r}; call feed_input before run()")
-        return self._last  # type: ignore[return-value]
+        assert self._last is not None
+        return self._last
 
 
 def _host_array(given):
@@ -69,8 +72,6 @@ def _host_array(given):
     try:
         return _np.asarray(given)
     except Exception:
-        from ... import asnumpy
-
         return asnumpy(given)
 
 
@@ -104,7 +105,7 @@ class Feeder:
         self.feeds, self._has_outputs, self._batch, self._batch_info = feeds, has_outputs, batch, batch_info
         self._cycle = _CYCLES[cycle]
         self._source = source
-        self._iterator = None
+        self._iterator: Iterator | None = None
         self._begins_again = inspect.isgeneratorfunction(source) or hasattr(source, "__iter__") or not callable(source)
         if not self._begins_again and cycle is not None and self._cycle != "no":
             raise ValueError(
@@ -158,20 +159,20 @@ class Feeder:
         if not self._begins_again:
             return self._source(argument) if self._takes_argument else self._source()
         if self._iterator is None:
-            self._begin()
+            self._iterator = self._begun()
         try:
             return next(self._iterator)
         except StopIteration:
             if self._cycle == "no":
                 raise
-            self._begin()
+            self._iterator = self._begun()
             if self._cycle == "raise":
                 raise
             return next(self._iterator)
 
-    def _begin(self) -> None:
+    def _begun(self) -> Iterator:
         source = self._source
-        self._iterator = iter(source() if inspect.isgeneratorfunction(source) else source)
+        return iter(source() if inspect.isgeneratorfunction(source) else source)
 
 
 def _listed(given, count: int) -> list:
@@ -194,8 +195,6 @@ def external_source(
     Arguments are DALI's. `parallel` asks for single samples unless batch=True; the source is called by the thread that
     runs the pipeline. num_outputs: the source gives a tuple for as many nodes, which are returned as a list.
     """
-    from .pipeline import current_pipeline
-
     check_device("external_source", device)
     for key in hints:
         if key not in _ACCEPTED:

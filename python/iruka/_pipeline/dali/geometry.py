@@ -6,11 +6,12 @@ import math
 
 import numpy as _np
 
-from ...errors import ValueError
 from ... import image
+from ...errors import ValueError
 from .nodes import DataNode, constant_of, device_of, function_node, numbers_of
-from .operators import flat_taking, operator, pair, picture, picture_layout, size_of
+from .operators import flat_taking, normal_numbers, operator, pair, picture, picture_layout, size_of
 from .types import DALIInterpType, UnsupportedError, check_choice, dtype_of
+from .values import cast_node
 
 _FILTERS = {
     DALIInterpType.INTERP_NN: "nearest",
@@ -78,7 +79,7 @@ def resized_size(height, width, sizes, mode: str, most) -> tuple[float, float]:
             scales = [min(pair_) for pair_ in zip(scales, limits, strict=True)]
         else:
             scales = [min(*scales, *limits)] * 2
-    return tuple(scale * have for scale, have in zip(scales, shape, strict=True))
+    return scales[0] * height, scales[1] * width
 
 
 def _rounded(value: float) -> int:
@@ -114,7 +115,8 @@ def resize(
             stages = [image.Resize((int(values["height"]), int(values["width"])), filter, widens)]
         elif is_fitted:
             fit = mode if has_both else "not_larger"
-            stages = [image.Resize(tuple(int(each) or _ANY for each in sizes), filter, widens, fit=fit)]
+            want = int(sizes[0]) or _ANY, int(sizes[1]) or _ANY
+            stages = [image.Resize(want, filter, widens, fit=fit)]
         else:
             stages = _resize_stages(info, values, mode, most, region, bool(subpixel_scale), filter, widens)
         return _as_float(stages, info, dtype)
@@ -177,7 +179,7 @@ def _resize_stages(info, values, mode, most, region, keeps_scale, filter, widens
     y, bottom, x, right = min(y, bottom), max(y, bottom), min(x, right), max(x, right)
     sizes = (values["height"], values["width"])
     exact = resized_size(bottom - y, right - x, sizes, mode, most)
-    whole = tuple(map(_rounded, exact))
+    whole = _rounded(exact[0]), _rounded(exact[1])
     roi = [y, x, bottom - y, right - x]
     if keeps_scale:
         for axis in range(2):  # the part whose scale is the exact one, about the same centre
@@ -322,8 +324,6 @@ def crop(
     out_of_bounds_policy="error", fill_values=0.0, dtype=None, device=None,
 ):  # fmt: skip
     """The window of size `crop` (height, width) whose corner is at crop_pos of the room that is left."""
-    from .values import cast_node
-
     sizes = crop_size("crop", crop, crop_h, crop_w)
     policy = _policy("crop", out_of_bounds_policy, rounding)
     position = position_of("crop", crop_pos_x, crop_pos_y)
@@ -353,18 +353,16 @@ def crop_mirror_normalize(
     dtype = dtype_of(dtype, name)
     means, deviations, (factor, offset) = _affine(name, mean, std, scale, shift)
     values = {"mirror": numbers_of(mirror, 1, name, "mirror")[0], **means, **deviations}
-    if is_padded:
+    if is_padded and sizes is not None:
         values.update(crop_h=sizes[0], crop_w=sizes[1], crop_pos_y=position[0], crop_pos_x=position[1])
     bindings = {"mirror": [(0, "flip.horizontal", 0)]}
-    plain = factor == 1 and offset == 0
-    for k, key in enumerate(means):
-        bindings.update({key: [(1, "normalize.mean", k)]} if plain else {})
-    for k, key in enumerate(deviations):
-        bindings.update({key: [(1, "normalize.std", k)]} if plain else {})
+    if factor == 1 and offset == 0:
+        bindings.update({key: [(1, "normalize.mean", k)] for k, key in enumerate(means) if key != "mean"})
+        bindings.update({key: [(1, "normalize.std", k)] for k, key in enumerate(deviations) if key != "std"})
     is_stage = dtype.name in ("uint8", "uint16", "float16", "float32")
 
     def build(info, own):
-        mean_numbers, std_numbers = _normal_numbers([own[key] for key in means], [own[key] for key in deviations],
+        mean_numbers, std_numbers = normal_numbers(name, [own[key] for key in means], [own[key] for key in deviations],
                                                     factor, offset)  # fmt: skip
         stages: list = [image.Flip(horizontal=bool(own["mirror"])), image.Normalize(mean_numbers, std_numbers)]
         if is_padded:
@@ -382,8 +380,6 @@ def crop_mirror_normalize(
         made = _with_channels(made, fill if is_padded else 0.0)
     if is_stage:
         return made
-    from .values import cast_node
-
     return cast_node(made, dtype)
 
 
@@ -391,10 +387,8 @@ def _affine(name: str, mean, std, scale, shift):
     """The means and deviations by name, and the constants scale and shift."""
 
     def spread(prefix, given):
-        if isinstance(given, DataNode):
-            raise UnsupportedError(
-                f"{name}: {prefix} is a number or a list, whose elements may be DataNodes; not one DataNode of several"
-            )
+        if isinstance(given, DataNode):  # of one number or one for each channel
+            return {prefix: given}
         given = constant_of(given, name)
         numbers = list(given) if _np.ndim(given) or isinstance(given, (list, tuple)) else [given]
         return {f"{prefix}{k}": numbers_of(each, 1, name, prefix)[0] for k, each in enumerate(numbers)}
@@ -403,15 +397,6 @@ def _affine(name: str, mean, std, scale, shift):
     if constants[0] == 0:
         raise ValueError(f"{name}: scale must not be 0")
     return spread("mean", mean), spread("std", std), constants
-
-
-def _normal_numbers(mean, std, scale: float, shift: float):
-    """The mean and deviation whose (x - mean) / deviation is scale * (x - mean) / std + shift."""
-    mean, std = _np.asarray(mean, _np.float64), _np.asarray(std, _np.float64)
-    if _np.any(std == 0):
-        raise ValueError("crop_mirror_normalize: std must not be 0")
-    deviation = std / scale
-    return (mean - shift * deviation).tolist(), _np.broadcast_to(deviation, deviation.shape).tolist()
 
 
 def _with_channels(node: DataNode, fill) -> DataNode:
@@ -509,7 +494,7 @@ def warp_affine(
     dtype = _result_dtype(dtype, node, "warp_affine")
     sizes = size_of(size, "warp_affine") if size is not None and _np.size(size) else None
     if isinstance(given, DataNode):
-        values = {f"m{k}": given[k // 3, k % 3] for k in range(6)}
+        values: dict = {f"m{k}": given[k // 3, k % 3] for k in range(6)}
     else:
         numbers = _np.asarray(constant_of(given, "warp_affine"), dtype=_np.float64).ravel()
         if numbers.size != 6:
@@ -552,8 +537,9 @@ def transpose(node, *, perm=None, output_layout=None, transpose_layout=True, dev
     layout = _transposed_layout(node.layout, axes or range(len(node.layout) - 1, -1, -1), output_layout)
     if output_layout is None and not transpose_layout:
         layout = node.layout
-    order = {("HWC", (2, 0, 1)): "CHW", ("CHW", (1, 2, 0)): "HWC"}.get((node.layout, tuple(axes or ())))
-    if order is not None and node.is_picture:
+    orders = {"HWC": ([2, 0, 1], "CHW"), "CHW": ([1, 2, 0], "HWC")}
+    wanted, order = orders.get(node.layout, (None, ""))
+    if wanted is not None and axes == wanted and node.is_picture:
         return picture("transpose", node, lambda info, own: [image.Layout(order)], layout=layout, device=device)
     return function_node(
         "transpose", lambda x: _np.transpose(x, axes), [node], dtype=node.dtype, layout=layout, device=device

@@ -205,7 +205,8 @@ class BaseIterator:
         return self.size // step if is_drop else math.ceil(self.size / step)
 
     def __iter__(self):
-        if self._was_asked and self._epochs.counter != 0:
+        epochs = self._epochs
+        if self._was_asked and epochs.counter != 0 and (epochs.size < 0 or epochs.is_over or epochs.would_drop()):
             self.reset()
         return self
 

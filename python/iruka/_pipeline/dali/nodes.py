@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from ... import _core
 from ...errors import TypeError, ValueError
 from .types import DALIDataType, UnsupportedError, dtype_of
 
 _numbers = itertools.count()
+_scopes = threading.local()
 PICTURE_DTYPES = tuple(map(_np.dtype, ("uint8", "uint16", "float16", "float32")))
+
+
+def scopes() -> list:
+    """The pipelines whose graphs are being defined by this thread, the innermost last."""
+    if not hasattr(_scopes, "stack"):
+        _scopes.stack = []
+    return _scopes.stack
+
+
+def current_pipeline():
+    """The pipeline whose graph is being defined by this thread, or None."""
+    stack = scopes()
+    return stack[-1] if stack else None
 
 
 class Operation:
@@ -93,15 +110,15 @@ class DataNode:
     def __iter__(self):
         raise TypeError("a DataNode stands for one value of each sample; operators with several outputs give a list")
 
-    def __getitem__(self, index) -> DataNode:
-        from .arithmetic import indexed
-
-        return indexed(self, index)
-
     def __repr__(self):
         return f'DataNode(name="{self.name}", device="{self.device}")'
 
     __hash__ = object.__hash__
+
+    if TYPE_CHECKING:  # arithmetic.py gives the class its operators
+
+        def __getitem__(self, index) -> DataNode: ...
+        def __lt__(self, other) -> DataNode: ...
 
 
 class ScalarConstant:
@@ -110,8 +127,11 @@ class ScalarConstant:
     def __init__(self, value, dtype=None):
         if dtype is None:
             dtype = {bool: DALIDataType.BOOL, int: DALIDataType.INT32}.get(type(value), DALIDataType.FLOAT)
-        self.dtype = dtype_of(dtype, "Constant")
-        self.value = self.dtype.type(value)
+        self.value = (dtype_of(dtype, "Constant") or _np.dtype("float32")).type(value)
+
+    @property
+    def dtype(self) -> _np.dtype:
+        return self.value.dtype
 
     def __repr__(self):
         return f"Constant({self.value}, {self.dtype})"
@@ -137,8 +157,6 @@ class Lowering:
     """The core's graph while the operators are added to it."""
 
     def __init__(self, outputs: Sequence[DataNode]):
-        from ... import _core
-
         self.core = _core._pipeline
         self.roots = roots_of(outputs)
         firsts = [0, *itertools.accumulate(root.outputs for root in self.roots)]
@@ -176,7 +194,10 @@ class Lowering:
             return number
         if number not in self._channeled:
             axis = 0 if node.layout == "CHW" else -1
-            call = lambda x: x if x.ndim == 3 else _np.expand_dims(x, axis)  # noqa: E731
+
+            def call(x):
+                return x if x.ndim == 3 else _np.expand_dims(x, axis)
+
             self._channeled[number] = self.function("channel", call, [number])[0]
         return self._channeled[number]
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as _np
 
+from ... import image
 from ...errors import TypeError, ValueError
 from .nodes import PICTURE_DTYPES, DataNode, Operation, ScalarConstant, constant_of, device_of
 from .types import UnsupportedError
@@ -146,7 +147,8 @@ def _stages(name, node, build, values, moving, bindings, axes) -> Operation:
     stages = [stage._fields() for stage in build(info, {key: 1 if key in moving else values[key] for key in values})]
 
     def emit(lowering, numbers):
-        bound, inputs = [], [numbers[0]]
+        bound: list = []
+        inputs = [numbers[0]]
         for key, each in moving.items():
             parameter = ("input", len(inputs))
             inputs.append(lowering.number(each))
@@ -164,10 +166,9 @@ def flat_taking(name: str, inputs, emit) -> Operation:
 
 
 def _per_sample(name, node, build, values, moving, axes) -> Operation:
-    from ... import image
-
     def call(array, *numbers):
-        own = dict(values, **{key: number.item() for key, number in zip(moving, numbers, strict=True)})
+        given = (each.item() if each.size == 1 else each.ravel().tolist() for each in numbers)
+        own = dict(values, **dict(zip(moving, given, strict=True)))
         return image.Chain(build(info_of(array, axes), own), axes)(array)
 
     def emit(lowering, inputs):
@@ -195,3 +196,12 @@ def pair(given, name: str, argument: str) -> tuple[float, float]:
     if len(numbers) != 2:
         raise ValueError(f"{name}: {argument} has two numbers, not {given!r}")
     return numbers
+
+
+def normal_numbers(function: str, mean, std, scale: float, shift: float) -> tuple[list, list]:
+    """The mean and deviation whose (x - mean) / deviation is scale * (x - mean) / std + shift."""
+    mean, std = (_np.ravel(_np.asarray(each, _np.float64)) for each in (mean, std))
+    if _np.any(std == 0):
+        raise ValueError(f"{function}: the standard deviation must not be 0")
+    deviation = std / scale
+    return (mean - shift * deviation).tolist(), deviation.tolist()

@@ -9,22 +9,16 @@ import secrets
 import threading
 import weakref
 
+from ..._core import asnumpy
+from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
 from .external import Feed
-from .nodes import DataNode, Lowering, Operation, ScalarConstant
+from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
 from .readers import FileReader
 from .tensors import TensorList
 from .types import CPU_ONLY_DEVICE_ID, UnsupportedError
-
-_scopes = threading.local()
-
-
-def current_pipeline():
-    """The pipeline whose graph is being defined by this thread, or None."""
-    stack = getattr(_scopes, "stack", ())
-    return stack[-1] if stack else None
-
+from .values import constant_node
 
 _STAGES = "iruka.pipeline.Pipeline(source, stages, ...)"
 
@@ -35,7 +29,6 @@ def become_graph(pipeline: Pipeline) -> None:
         pipeline.__class__ = _graph_class(type(pipeline))
 
 
-@functools.lru_cache(maxsize=None)
 def _graph_class(kind: type) -> type:
     bases = (GraphPipeline,) if kind is Pipeline else (kind, GraphPipeline)
     return type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__})
@@ -112,6 +105,7 @@ class GraphPipeline(Pipeline):
         self._feeds: list[Feed] = []
         self._feeders: list = []
         self._pipeline = None
+        self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
 
@@ -138,6 +132,7 @@ class GraphPipeline(Pipeline):
         """Stops the threads."""
         if self._pipeline is not None:
             self._queue.close()
+        self._is_closed = True
         super().close()
 
     def __repr__(self):
@@ -156,8 +151,6 @@ class GraphPipeline(Pipeline):
 
     def set_outputs(self, *nodes):
         """The outputs of the pipeline; numbers and arrays become constants."""
-        from .values import constant_node
-
         made: list[DataNode] = []
         for node in nodes:
             if isinstance(node, (list, tuple)):
@@ -168,13 +161,11 @@ class GraphPipeline(Pipeline):
         self._output_nodes = made
 
     def __enter__(self):
-        if not hasattr(_scopes, "stack"):
-            _scopes.stack = []
-        _scopes.stack.append(self)
+        scopes().append(self)
         return self
 
     def __exit__(self, *error):
-        _scopes.stack.pop()
+        scopes().pop()
         return False
 
     @staticmethod
@@ -189,7 +180,7 @@ class GraphPipeline(Pipeline):
 
     @staticmethod
     def pop_current():
-        _scopes.stack.pop()
+        scopes().pop()
 
     def add_sink(self, node):
         """Accepted; every output is named by set_outputs() or define_graph()."""
@@ -203,6 +194,8 @@ class GraphPipeline(Pipeline):
         """Makes the graph. run() does it at the first call."""
         if self._pipeline is not None:
             return
+        if self._is_closed:
+            raise ValueError("Pipeline: it was closed")
         if self._output_nodes is None:
             with self:
                 outputs = self.define_graph()
@@ -221,8 +214,6 @@ class GraphPipeline(Pipeline):
         weakref.finalize(self, self._queue.close)
 
     def _prepare_roots(self) -> list:
-        from .nodes import roots_of
-
         assert self._output_nodes is not None
         roots = roots_of(self._output_nodes)
         operations = _operations_of(self._output_nodes)
@@ -362,8 +353,15 @@ class GraphPipeline(Pipeline):
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
-            batch = self._core().next()
+            batch = self._next_of_core()
         return self._tensors(batch[0])
+
+    def _next_of_core(self):
+        try:
+            return self._core().next()
+        except BaseException as error:
+            self._name_sample(error)
+            raise
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
         """As share_outputs()."""
@@ -376,8 +374,6 @@ class GraphPipeline(Pipeline):
         made = []
         for node, data in zip(self._output_nodes or (), outputs, strict=True):
             if node.batch_step is not None:
-                from ... import asarray, asnumpy
-
                 samples = node.batch_step([asnumpy(each) for each in data])
                 data = [asarray(each) for each in samples]
                 tensors = TensorList(data, node.layout)
@@ -485,11 +481,7 @@ def _uses_gpu(outputs) -> bool:
 
 
 def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_arguments):
-    """Makes of a function that returns DataNodes one that returns a Pipeline with these as outputs.
-
-    Arguments of Pipeline (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the call,
-    which counts; the function gets the others. Use: @pipeline_def, or @pipeline_def(batch_size=8, ...).
-    """
+    """See iruka.pipeline."""
     if enable_conditionals:
         raise UnsupportedError(
             "pipeline_def: enable_conditionals is not there; iruka.pipeline's stages may be plain Python functions of "

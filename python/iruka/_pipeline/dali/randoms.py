@@ -10,7 +10,6 @@ from .operators import operator
 from .types import UnsupportedError, dtype_of
 from .values import converted
 
-
 _SEEDED_PLACE = 1 << 30  # no node's own
 
 

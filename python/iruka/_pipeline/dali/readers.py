@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import pathlib
+from collections.abc import Iterator
 
 import numpy as _np
 
@@ -28,15 +29,19 @@ def _texts(given) -> list[str]:
     return [os.fspath(given)] if isinstance(given, (str, os.PathLike)) else [os.fspath(each) for each in given]
 
 
+def _names(folder: str, is_wanted) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if is_wanted(entry))
+
+
 def list_folder(root: str, filters, dir_filters, is_case_sensitive: bool) -> tuple[list[str], list[int]]:
     """The files of the folders of a folder, whose sorted order gives the labels. Raises what os.listdir raises."""
     paths, labels = [], []
-    folders = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
+    folders = _names(root, os.DirEntry.is_dir)
     if dir_filters is not None:
         folders = [each for each in folders if _matches(each, dir_filters, is_case_sensitive)]
     for label, folder in enumerate(folders):
-        names = sorted(entry.name for entry in os.scandir(os.path.join(root, folder)) if entry.is_file())
-        for name in names:
+        for name in _names(os.path.join(root, folder), os.DirEntry.is_file):
             if _matches(name, filters, is_case_sensitive):
                 paths.append(os.path.join(root, folder, name))
                 labels.append(label)
@@ -76,7 +81,8 @@ class FileReader(Root):
 
     def restart(self) -> None:
         """Back to the first sample."""
-        self._epoch, self._waiting = -1, iter(())
+        self._epoch = -1
+        self._waiting: Iterator[int] = iter(())
 
     @property
     def size(self) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as _np
 
+from ..._core import asnumpy
+from ..._numpy.shapes import stack
 from ...errors import ValueError
 from .types import to_dali_type
 
@@ -41,8 +43,6 @@ class TensorList:
                 f"as_tensor: the samples have unlike shapes, {[tuple(each.shape) for each in self._data]}; resize, "
                 "crop or pad them, or take them one by one"
             )
-        from ... import stack
-
         return stack(self._data)
 
     def as_array(self) -> _np.ndarray:
@@ -96,8 +96,6 @@ class TensorList:
 
 
 def _host(array) -> _np.ndarray:
-    from ... import asnumpy
-
     return asnumpy(array)
 
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as _np
 
-from ... import image
+from ... import _core, image
 from ...errors import TypeError, ValueError
 from .nodes import PICTURE_DTYPES, DataNode, Operation, ScalarConstant, constant_of, device_of, function_node
-from .operators import operator, picture
+from .operators import normal_numbers, operator, picture
 from .types import UnsupportedError, dtype_of
 
 _FLOAT = _np.dtype("float32")
@@ -69,8 +69,6 @@ def copy(node, *, device=None):
 
 def constant_node(value, dtype=None, layout="", device=None) -> DataNode:
     """An array that is the same for all samples."""
-    from ... import _core
-
     array = _np.array(value)
     if dtype is None and array.dtype == _np.float64:
         dtype = _FLOAT
@@ -233,9 +231,7 @@ def normalize(
     places = _axes(node, axes, axis_names, "normalize")
     by_channel = _channel_numbers(node, mean, stddev, dtype)
     if by_channel is not None:
-        from .geometry import _normal_numbers
-
-        means, deviations = _normal_numbers(*by_channel, float(scale), float(shift))
+        means, deviations = normal_numbers("normalize", by_channel[0], by_channel[1], float(scale), float(shift))
         return picture("normalize", node, lambda info, own: [image.Normalize(means, deviations)], dtype=dtype)
     inputs = [node, *(each for each in (mean, stddev) if isinstance(each, DataNode))]
     over = None if places is None else tuple(places)

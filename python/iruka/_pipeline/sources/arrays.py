@@ -134,4 +134,4 @@ def npy(paths: str | os.PathLike | Iterable[str | os.PathLike]) -> Source:
     if not isinstance(paths, (str, bytes, os.PathLike)):
         return ArrayFiles(paths)
     path = os.fsdecode(paths)
-    return ArrayFiles(files_below(path, (".npy",), "npy")) if os.path.isdir(path) else ArrayFile(path)
+    return ArrayFiles(files_below(path, ["npy"], "npy")) if os.path.isdir(path) else ArrayFile(path)

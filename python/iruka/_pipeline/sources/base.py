@@ -49,16 +49,14 @@ class Source(abc.ABC):
         return _core._pipeline.python_source(len(self), len(self.fields), self._core_sample, self.describe)
 
 
-def gathered(held: list, count: int, next_one: Callable[[], list]) -> list:
-    """So many things, each made by `next_one`, or fewer at their end. An error leaves those before it in `held`."""
-    while len(held) < count:
-        made = next_one()
-        if not made:
-            break
-        held += made
-    taken = held[:count]
-    del held[:count]
-    return taken
+def made_of(sample: tuple | Exception, function: Callable[[tuple], tuple]) -> tuple | Exception:
+    """What a function makes of a sample, or the error in its place."""
+    if isinstance(sample, Exception):
+        return sample
+    try:
+        return function(sample)
+    except Exception as error:
+        return error
 
 
 class SequentialSource(abc.ABC):
@@ -74,8 +72,9 @@ class SequentialSource(abc.ABC):
         """An epoch begins, and next() goes on with its first sample."""
 
     @abc.abstractmethod
-    def next(self, count: int) -> list[tuple]:
-        """The next `count` samples; fewer or none where the epoch ends."""
+    def next(self, count: int) -> list[tuple | Exception]:
+        """The next `count` samples; fewer or none where the epoch ends. An exception stands in the place of a sample
+        that cannot be made, and is a failure of that sample; one that is raised ends the epoch."""
 
     def map(self, function: Callable, fields: Sequence[str] | str | None = None) -> SequentialSource:
         """The source whose samples are what a function of this one's values returns: a tuple, or the only value.
@@ -87,18 +86,15 @@ class SequentialSource(abc.ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: samples of {', '.join(self.fields)}>"
 
+    def _core_next(self, count: int) -> list[tuple | Exception]:
+        return [made_of(sample, self._core_sample) for sample in self.next(count)]
+
+    def _core_sample(self, sample: tuple) -> tuple:
+        return core_values(sample, self.fields, lambda: type(self).__name__)
+
     def _core_source(self):
         """The source as the core calls it."""
-        held: list[tuple] = []
-
-        def next_one() -> list[tuple]:
-            return [core_values(sample, self.fields, lambda: type(self).__name__) for sample in self.next(1)]
-
-        def begin(epoch: int) -> None:
-            held.clear()
-            self.begin(epoch)
-
-        return _core._pipeline.sequential_source(len(self.fields), lambda count: gathered(held, count, next_one), begin)
+        return _core._pipeline.sequential_source(len(self.fields), self._core_next, self.begin)
 
 
 class _Mapped(Source):
@@ -125,6 +121,8 @@ class _MappedSequence(SequentialSource):
     def begin(self, epoch: int) -> None:
         self._source.begin(epoch)
 
-    def next(self, count: int) -> list[tuple]:
-        made = [self._function(*sample) for sample in self._source.next(count)]
-        return [values_of_row(row, self.fields, lambda: "map") for row in made]
+    def next(self, count: int) -> list[tuple | Exception]:
+        return [made_of(sample, self._made) for sample in self._source.next(count)]
+
+    def _made(self, sample: tuple) -> tuple:
+        return values_of_row(self._function(*sample), self.fields, lambda: "map")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
 import inspect
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ...errors import TypeError, ValueError
-from .base import SequentialSource, Source, gathered
+from .base import SequentialSource, Source
 from .values import checked_fields, fields_of_row, place_of, values_of_row
 
 
@@ -72,8 +73,7 @@ class Stream(SequentialSource):
         self._iterator: Iterator | None = None
         self._ahead: list = []  # the first row, which was looked at for the fields
         self._epoch = self._given = 0
-        self._pending: collections.deque[tuple] = collections.deque()
-        self._held: list[tuple] = []
+        self._pending: collections.deque[tuple | Exception] = collections.deque()
 
     def _open(self, epoch: int) -> Iterator:
         if self._is_opened and _is_one_shot(self._rows):
@@ -102,25 +102,29 @@ class Stream(SequentialSource):
             self._epoch = epoch
             self._given = 0
             self._pending.clear()
-            self._held.clear()
 
-    def next(self, count: int) -> list[tuple]:
+    def next(self, count: int) -> list[tuple | Exception]:
         if self._iterator is None:
             self.begin(0)
         with self._turn:
-            return gathered(self._held, count, lambda: self._next_one(self._iterator))
+            while len(self._pending) < count and self._read(self._iterator):
+                pass
+            return [self._pending.popleft() for _ in range(min(count, len(self._pending)))]
 
-    def _next_one(self, rows: Iterator) -> list[tuple]:
-        while not self._pending:
-            try:
-                row = self._ahead.pop() if self._ahead else next(rows)
-            except StopIteration:
-                self._check_end()
-                return []
-            values = values_of_row(row, self.fields, lambda: f"iterable: item {self._given} of epoch {self._epoch}")
-            self._given += 1
+    def _read(self, rows: Iterator | None) -> bool:
+        """Takes the next item, if there is one. Where that raises, the samples before it wait for the next call."""
+        try:
+            row = self._ahead.pop() if self._ahead else next(rows)  # type: ignore[arg-type]
+        except StopIteration:
+            self._check_end()
+            return False
+        self._given += 1
+        try:
+            values = values_of_row(row, self.fields, lambda: f"iterable: item {self._given - 1} of epoch {self._epoch}")
             self._pending.extend(self._samples_of_batch(values) if self._batched else [values])
-        return [self._pending.popleft()]
+        except (ValueError, builtins.TypeError) as error:
+            self._pending.append(error)
+        return True
 
     def _check_end(self):
         if self._given == 0:

@@ -16,8 +16,6 @@ from ...errors import TypeError, ValueError, _file_error
 from .base import Source
 from .values import place_of
 
-_PICTURES = "jpg jpeg jpe jfif png webp tif tiff bmp dib gif pbm pgm ppm pnm pam".split()
-
 
 class LabelledFiles(Source):
     """Files with or without labels; `paths` are their paths, `classes` the names of the labels or None."""
@@ -97,72 +95,45 @@ def unreadable(function: str, path: str, error: Exception) -> OSError:
     return _file_error(f"{function}: cannot read '{path}': {reason}", number, path)
 
 
-def folders_of(path: str, function: str) -> list[str]:
-    """The sorted names of the folders in a folder."""
-    try:
-        with os.scandir(path) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError as error:
-        raise unreadable(function, path, error) from None
+def files_below(path: str, extensions: list[str], function: str) -> list[str]:
+    """The files of these extensions in a folder and the folders below it, sorted by folder, and by name in each."""
+    return [os.fsdecode(each) for each in _core._pipeline.list_files(os.fsencode(path), extensions, function)]
 
 
-def _is_circle(folder: str, name: str) -> bool:
-    """Whether a folder in another one is a link to that one, or to a folder around it."""
-    path = os.path.join(folder, name)
-    return os.path.islink(path) and os.path.join(os.path.realpath(folder), "").startswith(
-        os.path.join(os.path.realpath(path), "")
-    )
-
-
-def files_below(path: str, endings: tuple[str, ...], function: str) -> list[str]:
-    """The files of these endings in a folder and the folders below it, sorted by folder, and by name in each."""
-
-    def refuse(error: OSError):
-        raise unreadable(function, os.fsdecode(error.filename or path), error) from None
-
-    found = []
-    for folder, folders, names in os.walk(path, followlinks=True, onerror=refuse):
-        folders[:] = [name for name in folders if not _is_circle(folder, name)]
-        found += [(folder, name) for name in names if name.lower().endswith(endings)]
-    return [os.path.join(folder, name) for folder, name in sorted(found)]
-
-
-def _checked_endings(extensions, function: str) -> tuple[str, ...]:
+def _checked_extensions(extensions) -> list[str]:
     names = [extensions] if isinstance(extensions, str) else list(extensions)
     if not names or not all(isinstance(name, str) and name.strip(".") for name in names):
-        raise ValueError(f"{function}: extensions are names such as 'jpg', not {extensions!r}")
-    return tuple("." + name.lower().lstrip(".") for name in names)
+        raise ValueError(f"folder: extensions are names such as 'jpg', not {extensions!r}")
+    return [name.lstrip(".") for name in names]
 
 
-def folder(path: str | os.PathLike, extensions: Iterable[str] = _PICTURES, *, labels: bool = True) -> Files:
+def folder(path: str | os.PathLike, extensions: Iterable[str] | None = None, *, labels: bool = True) -> Files:
     """The pictures in the folders of a folder, each of which is a class: samples of `picture` and `label`.
 
     The classes are the folders' names, sorted; `classes` of the result has them, and a label is a place there. A
     class's pictures are in its folder and those below it, sorted by folder and name (as torchvision's ImageFolder has
     them). A folder without pictures is a class of no samples.
 
-    extensions: of the files, in upper or lower case; those of the formats that iruka.image reads.
+    extensions: of the files, in upper or lower case. None: those of the formats that iruka.image reads.
     labels: False takes all pictures below `path`, without labels.
 
     Raises FileNotFoundError, NotADirectoryError and other OSErrors for a folder that cannot be read, and ValueError
     where there are no pictures.
     """
-    root, endings = os.fsdecode(path), _checked_endings(extensions, "folder")
-    classes = folders_of(root, "folder")
-    kinds = ", ".join(endings)
+    root, names = os.fsdecode(path), [] if extensions is None else _checked_extensions(extensions)
+    wanted = f"files of the extensions {', '.join(names)}" if names else "pictures"
     if not labels:
-        found = files_below(root, endings, "folder")
+        found = files_below(root, names, "folder")
         if not found:
-            raise ValueError(f"folder: '{root}' has no files of {kinds}")
+            raise ValueError(f"folder: '{root}' has no {wanted}")
         return Files(found, function="folder")
-    paths_of = [files_below(os.path.join(root, name), endings, "folder") for name in classes]
-    if not any(paths_of):
+    paths, numbers, classes = _core._pipeline.list_folder(os.fsencode(root), names)
+    if not paths:
         raise ValueError(
-            f"folder: '{root}' has no folders with files of {kinds} in them, each of which is a class; labels=False "
-            "takes pictures without classes"
+            f"folder: '{root}' has no folders with {wanted} in them, each of which is a class; labels=False takes "
+            "pictures without classes"
         )
-    numbers = np.repeat(np.arange(len(classes)), [len(paths) for paths in paths_of])
-    return Files([path for paths in paths_of for path in paths], numbers, classes, "folder")
+    return Files(map(os.fsdecode, paths), numbers, [os.fsdecode(name) for name in classes], "folder")
 
 
 def file_list(path: str | os.PathLike, root: str | os.PathLike | None = None, *, labels: bool = True) -> Files:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ...errors import TypeError, ValueError
-from .base import SequentialSource, Source, gathered
+from .base import SequentialSource, Source
 from .files import unreadable
 from .remote import filesystem_of, is_remote
 from .tar_files import Archive, Member, decompressed, expanded, first_bytes, is_compressed, members
@@ -200,23 +200,26 @@ class _Samples:
         self._shard = ""
         self._open: Iterator[tuple[str, dict[str, bytes]]] = iter(())
 
-    def __next__(self) -> tuple:
+    def __iter__(self) -> _Samples:
+        return self
+
+    def __next__(self) -> tuple | ValueError:
         while True:
             try:
                 name, files = next(self._open)
             except StopIteration:
                 self._shard = next(self._shards)
                 self._open = self._samples_of(self._shard)
-                continue
-            except ValueError as error:
+            except (ValueError, OSError) as error:
                 _report_damage(error, self._on_damage)
-                continue
-            return self._sample(f"{self._shard}: {name}", files)
+            else:
+                return self._sample(f"{self._shard}: {name}", files)
 
     def _samples_of(self, shard: str) -> Iterator[tuple[str, dict[str, bytes]]]:
         """The names and files of a shard's samples. An error comes behind those before it."""
         wanted = set(itertools.chain.from_iterable(self._fields.values()))
-        name, files, damage = "", {}, None
+        name, damage = "", None
+        files: dict[str, bytes] = {}
         with _opened(shard, self._options) as file, decompressed(file, shard) as contents:
             try:
                 for member, content in members(Archive(contents, shard, None)):
@@ -235,12 +238,15 @@ class _Samples:
         if damage is not None:
             raise damage
 
-    def _sample(self, where: str, files: dict[str, bytes]) -> tuple:
+    def _sample(self, where: str, files: dict[str, bytes]) -> tuple | ValueError:
         chosen = [next((each for each in extensions if each in files), None) for extensions in self._fields.values()]
         absent = [name for name, extension in zip(self._fields, chosen) if extension is None]
         if absent:
-            raise _missing(where, self._fields, absent)
-        return tuple(_value_of(extension, files[extension], where) for extension in chosen if extension is not None)
+            return _missing(where, self._fields, absent)
+        try:
+            return tuple(_value_of(extension, files[extension], where) for extension in chosen if extension is not None)
+        except ValueError as error:
+            return error
 
 
 class ShardStream(SequentialSource):
@@ -253,19 +259,17 @@ class ShardStream(SequentialSource):
 
     def begin(self, epoch: int) -> None:
         self._samples = _Samples(self.shards, *self._given)
-        self._held: list[tuple] = []
+        self._made: list[tuple | Exception] = []
 
-    def next(self, count: int) -> list[tuple]:
-        return gathered(self._held, count, self._next_one)
-
-    def _next_one(self) -> list[tuple]:
-        try:
-            return [next(self._samples)]
-        except StopIteration:
-            return []
+    def next(self, count: int) -> list[tuple | Exception]:
+        for sample in itertools.islice(self._samples, max(0, count - len(self._made))):
+            self._made.append(sample)  # one by one: those before damage in a shard wait for the next call
+        made = self._made[:count]
+        del self._made[:count]
+        return made
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name not in ("_samples", "_held")}
+        return {name: value for name, value in vars(self).items() if name not in ("_samples", "_made")}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -285,7 +289,7 @@ def _opened(path: str, options: dict) -> BinaryIO:
         raise unreadable("webdataset", path, error) from error
 
 
-def _report_damage(error: ValueError, on_damage: str) -> None:
+def _report_damage(error: Exception, on_damage: str) -> None:
     if on_damage == "raise":
         raise error
     warnings.warn(f"{error}; the samples before are taken", stacklevel=4)
@@ -314,15 +318,16 @@ def webdataset(
         is taken; or a list of extensions, ("jpg;png", "json"), whose first ones name the fields. Default: `picture`
         (the formats that are decoded) and `label` (cls). Text (txt), integers (cls, id, index, count), json and npy
         become values; others are bytes.
-    on_damage: 'raise', or 'warn' to take the samples before the damage in a shard.
+    on_damage: 'raise', or 'warn' to take the samples before the damage in a shard, and none of one that a
+        SequentialSource cannot open.
 
     Folders, links, hidden files and samples without any of the files are left out. In a shard with an index, a sample's
     files may be apart; in others they follow each other.
 
     Raises FileNotFoundError and other OSErrors for a shard that cannot be opened; ValueError for a shard that is
     damaged or cut off, two files of a name, and fields that no sample has. A sample that lacks some of its fields, or
-    whose text, integer, json or array is damaged, raises ValueError when it is asked for; in compressed and remote
-    shards, all of these do so.
+    whose text, integer, json or array is damaged, fails with a ValueError that names it. A SequentialSource opens its
+    shards, and finds damage, when it comes to them.
     """
     if on_damage not in ("raise", "warn"):
         raise ValueError(f"webdataset: on_damage is 'raise' or 'warn', not {on_damage!r}")

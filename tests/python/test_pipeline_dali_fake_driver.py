@@ -1,0 +1,49 @@
+"""Pipelines in DALI's names on a GPU, over a driver in software, whose kernels compute nothing."""
+
+from fake_driver import needs_fake_driver, run
+
+pytestmark = needs_fake_driver
+
+
+def test_outputs_are_where_dali_has_them():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+from iruka import fn, ops, types, image
+from iruka.pipeline import Pipeline, pipeline_def
+from iruka.plugin.numpy import ClassificationIterator
+file = np.frombuffer(image.imencode("png", iruka.zeros((30, 40, 3), "uint8", device="cpu")), np.uint8)
+
+@pipeline_def(batch_size=4, num_threads=2, device_id=0, seed=1)
+def graph():
+    files, labels = fn.external_source(lambda k: ([file] * 4, np.int32([[k]] * 4)), num_outputs=2)
+    pictures = fn.decoders.image(files, device="mixed")
+    small = fn.resize(pictures, size=(8, 9))
+    planes = fn.crop_mirror_normalize(small, mirror=fn.random.coin_flip())
+    return small, planes, labels, planes.cpu(), labels.gpu()
+
+pipe = graph()
+for k in range(3):
+    small, planes, labels, host, there = pipe.run()
+    assert [each.as_tensor().device.name for each in (small, planes, labels, host, there)] == [
+        "cuda:0", "cuda:0", "cpu", "cpu", "cuda:0"]
+    assert (small.shape()[0], planes.shape()[0], labels.as_array().ravel().tolist()) == ((8, 9, 3), (3, 8, 9), [k] * 4)
+    assert small.as_cpu().as_tensor().device.name == "cpu"
+
+class Article(Pipeline):
+    def __init__(self):
+        super().__init__(4, 2, 0, seed=12)
+        self.input, self.input_label = ops.ExternalSource(), ops.ExternalSource()
+        self.decode = ops.ImageDecoder(device="mixed", output_type=types.RGB)
+        self.res = ops.Resize(device="gpu", resize_x=24, resize_y=20)
+        self.cast = ops.Cast(device="gpu", dtype=types.UINT8)
+    def define_graph(self):
+        self.jpegs, self.labels = self.input(), self.input_label()
+        return self.cast(self.res(self.decode(self.jpegs))), self.labels
+    def iter_setup(self):
+        self.feed_input(self.jpegs, [file] * 4)
+        self.feed_input(self.labels, [np.uint8([7])] * 4)
+
+for batch in ClassificationIterator(Article(), size=7, last_batch_padded=True, fill_last_batch=False):
+    assert type(batch[0]["data"]) is np.ndarray and batch[0]["data"].shape[1:] == (20, 24, 3)
+    assert set(batch[0]["label"].ravel()) == {7}
+""")
