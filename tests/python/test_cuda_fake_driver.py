@@ -418,6 +418,22 @@ assert len(out.getvalue().splitlines()) == 2
 """)
 
 
+def test_uploads_do_not_wait_for_earlier_work():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+for count in (1000, 20_000, 300_000):
+    x = np.arange(count, dtype="int32")
+    expected = x.copy()
+    with s:
+        hold(s)
+        a = iruka.array(x)
+        assert not s.done
+        x[:] = 0  # the host's memory is free
+        let_go(s)
+        np.testing.assert_array_equal(a.get(), expected)
+""")
+
+
 def test_copies_of_pinned_memory():
     run("""
 s = iruka.cuda.Stream(non_blocking=True)
