@@ -80,6 +80,10 @@ fuzz-blocks: module  ## Compare kernels over blocks of threads with NumPy for SE
 fuzz-forms: module  ## Write sound and hostile kernels of every form for SECONDS (60)
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/forms --seconds $(SECONDS_PER_TARGET)
 
+.PHONY: soak-pipeline
+soak-pipeline: module  ## Run random pipelines with random faults for SECONDS (60)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/soak/pipeline --seconds $(SECONDS_PER_TARGET)
+
 .PHONY: benchmark
 benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	$(call set_up,build test,build test benchmark,release)

@@ -76,10 +76,13 @@ class IRUKA_API Value {
   const std::string& path() const { return path_; }
   const std::vector<image::Stage>& stages() const { return stages_; }
 
-  /// The picture in the file, or in the array's bytes. Reads the header alone.
+  /// The picture in the file, or in the array's bytes.
   Value decoded(const image::DecodeOptions& options, const std::string& where) const;
   /// The picture behind more stages, in the layout that the others leave.
-  Value with(std::span<const image::Stage> stages, image::Layout layout) const;
+  Value with(std::span<const image::Stage> stages, image::Layout layout) &&;
+  Value with(std::span<const image::Stage> stages, image::Layout layout) const& {
+    return Value(*this).with(stages, layout);
+  }
 
   /// The shape and dtype of the array or the picture. Raises what making it would raise for its header.
   std::pair<Dims, Dtype> result() const;
@@ -87,6 +90,8 @@ class IRUKA_API Value {
   std::pair<int64_t, int64_t> size() const;
   /// The array, or the picture, made on the CPU by the calling thread, or on another device that it is on already.
   Array array() const;
+  /// The same, in memory that no source, function or other value has.
+  Array own_array() const;
   /// The same, into an array of its shape and dtype.
   void into(const Array& out) const;
   /// The only element. Raises TypeError for more.
@@ -112,9 +117,14 @@ class IRUKA_API Operation {
   virtual ~Operation() = default;
   virtual std::string name() const = 0;  ///< in reports, errors and profiles
   virtual int outputs() const { return 1; }
+  /// At least so many inputs.
+  virtual size_t inputs() const { return 1; }
+  /// The operations that it consists of.
+  virtual std::vector<const std::shared_ptr<const Operation>*> parts() const { return {}; }
   /// Whether it calls a function of the user's, with arrays.
   virtual bool calls_functions() const { return false; }
-  virtual std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const = 0;
+  /// May move from the inputs.
+  virtual std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const = 0;
 };
 using OperationHandle = std::shared_ptr<const Operation>;
 
@@ -155,7 +165,7 @@ IRUKA_API OperationHandle draw(Distribution distribution, std::optional<Dims> sh
                                std::optional<uint64_t> seed = {});
 /// A value that is the same for all samples.
 IRUKA_API OperationHandle constant(Array value);
-/// Calls a function with arrays. It must be safe to call from several threads.
+/// Calls a function with arrays, which it may change. It must be safe to call from several threads.
 using Function = std::function<std::vector<Array>(std::span<const Array> inputs, const SampleKey& key, Draws& draws)>;
 IRUKA_API OperationHandle function(std::string name, Function function, int outputs = 1);
 
@@ -165,7 +175,7 @@ class IRUKA_API Graph {
  public:
   explicit Graph(int inputs) : inputs_(inputs), values_(inputs) {}
   /// The number of the node's first output. Nodes of one `place` draw the same numbers; by default each has its own.
-  /// Raises ValueError for values that there are not.
+  /// Raises ValueError for values that there are not, and for fewer than the operation needs.
   int add(OperationHandle operation, std::vector<int> inputs, std::optional<uint32_t> place = {});
   void set_outputs(std::vector<int> values);
 
@@ -215,6 +225,9 @@ class IRUKA_API Source {
 };
 /// Files and their labels, an int64 each; the values are the file and the label. Without labels, the file alone.
 IRUKA_API std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_t> labels = {});
+/// Arrays whose first axis counts the samples; the values are an element of each, which are views. Raises ValueError
+/// for arrays of unequal length, of no axis or no sample.
+IRUKA_API std::shared_ptr<Source> arrays(std::vector<Array> arrays);
 /// The files with these extensions (those of pictures by default), in upper or lower case, in a folder and the folders
 /// below it, sorted by folder, and by name in each. Links are followed, but for those to a folder around them. Raises
 /// SystemFileError, beginning with `function`, for folders that cannot be read.
@@ -241,7 +254,8 @@ struct OrderOptions {
   /// A shard keeps its part of the source; else the parts move by one each epoch. Shuffled sources are shuffled as a
   /// whole first, unless shards keep their parts.
   bool stick_to_shard = false;
-  bool pad_last_batch = false;  ///< all shards have equally many batches; the last sample is repeated
+  /// All shards have equally many batches; the last sample is repeated, or a neighbour's where a shard has none.
+  bool pad_last_batch = false;
   LastBatch last_batch = LastBatch::partial;
 };
 /// The numbers of a shard's samples in an epoch: part k of n has those from floor(size k / n). `padded` counts the
@@ -252,11 +266,13 @@ struct EpochOrder {
   int64_t batches = 0;
 };
 IRUKA_API EpochOrder epoch_order(int64_t size, const OrderOptions& options, int64_t epoch);
+/// EpochOrder::batches alone.
+IRUKA_API int64_t epoch_batches(int64_t size, const OrderOptions& options, int64_t epoch);
 
 struct Options {
   OrderOptions order;
   Device* device = nullptr;  ///< null: the CPU
-  int threads = 0;           ///< at most so many of the pool's; 0: all
+  int threads = 0;           ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
   int prefetch = 2;          ///< batches that are made before they are asked for; 0: next() makes its batch itself
   OnError on_error = OnError::raise;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
@@ -299,14 +315,15 @@ struct StageTime {
   double seconds = 0;  ///< summed over threads
 };
 struct Profile {
-  int64_t samples = 0, batches = 0;
+  int64_t samples = 0, batches = 0;  ///< that next() gave
   std::vector<StageTime> stages;
   double waited = 0;  ///< the consumer, for batches
   double idle = 0;    ///< the pipeline, for the consumer
 };
 
-/// Batches one after the other, made ahead on other threads. The calls of one pipeline are made by one thread at a
-/// time.
+/// Batches one after the other, made ahead on other threads. One thread at a time calls next(), reset(), restore() and
+/// stop(), and no function or source of the pipeline itself does: they raise ValueError for others. Any thread may call
+/// the const ones. A pipeline whose last owner is one of its own functions ends behind that function.
 class IRUKA_API Pipeline {
  public:
   /// Raises ValueError for options that no pipeline has.
@@ -316,7 +333,7 @@ class IRUKA_API Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   /// The next batch; nothing at the end of an epoch, once, and then the first one of the next epoch. Raises the error
-  /// of a sample under OnError::raise, and goes on behind its batch.
+  /// of a sample under OnError::raise, and goes on behind its batch. Raises Interrupted, which loses no batch.
   std::optional<Batch> next();
   /// The sample `index` as it is in `epoch`: its outputs, made by the calling thread.
   std::vector<Array> sample(int64_t epoch, int64_t index) const;
@@ -328,12 +345,14 @@ class IRUKA_API Pipeline {
   void restore(const State& state);
   /// Batches of the epoch that state() is in; absent for a sequential source.
   std::optional<int64_t> batches() const;
-  int64_t samples() const;
+  int64_t samples() const;  ///< of the source; -1 for a sequential one
   std::vector<Failure> failures() const;
   int64_t failure_count() const;
   Profile profile() const;
   /// Stops the threads. The pipeline can be used afterwards and starts them again.
   void stop();
+  const std::shared_ptr<Source>& source() const;
+  const Graph& graph() const;
 
  private:
   class Engine;

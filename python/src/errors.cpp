@@ -99,6 +99,8 @@ void set_python_error() noexcept {
     error.restore();
   } catch (const RaisedByPython& error) {
     error.restore();
+  } catch (const StoppedByPython& error) {
+    error.restore();
   } catch (const Error& error) {
     set_iruka_error(error);
   } catch (const std::bad_alloc&) {
@@ -115,6 +117,8 @@ void bind_errors(nb::module_&) {
     try {
       std::rethrow_exception(exception);
     } catch (const RaisedByPython& error) {
+      error.restore();
+    } catch (const StoppedByPython& error) {
       error.restore();
     } catch (const Error& error) {
       set_iruka_error(error);

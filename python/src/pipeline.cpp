@@ -24,29 +24,49 @@ using pipeline::Value;
 /// A Python function that any thread may call.
 class Callback {
  public:
-  explicit Callback(nb::handle function) : function_(nb::borrow(function).release().ptr(), drop) {}
+  explicit Callback(nb::handle function) : function_(nb::borrow(function).release().ptr()) {}
+  ~Callback() {
+    if (!function_ || !can_call_python()) return;
+    const GilHold hold;
+    clear();
+  }
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+
   /// read(result), with the GIL, of what the function returns for the arguments that make() gives.
   template <class Make, class Read>
   auto call(Make make, Read read) const {
     if (!can_call_python()) throw Interrupted("the interpreter ends");
     const GilHold hold;
     try {
+      const nb::object function = nb::borrow(function_);  // it may be collected meanwhile
+      if (!function.is_valid()) throw Interrupted("pipeline: its function was collected");
       const nb::tuple arguments = make();
-      const nb::object result = nb::steal(PyObject_CallObject(function_.get(), arguments.ptr()));
+      const nb::object result = nb::steal(PyObject_CallObject(function.ptr(), arguments.ptr()));
       if (!result.is_valid()) nb::raise_python_error();
       return read(result);
     } catch (nb::python_error& error) {
-      throw RaisedByPython(error);
+      raise_for_all_threads(error);
     }
   }
 
- private:
-  static void drop(PyObject* function) {
-    if (!can_call_python()) return;
-    const GilHold hold;
-    Py_DECREF(function);
+  /// For the garbage collector, with the GIL.
+  int visit(visitproc visit, void* arg) const {
+    Py_VISIT(function_);
+    return 0;
   }
-  std::shared_ptr<PyObject> function_;
+  void clear() { Py_CLEAR(function_); }
+
+ private:
+  PyObject* function_;
+};
+
+/// What Python's garbage collector asks of a source or an operation that calls Python.
+class Collected {
+ public:
+  virtual ~Collected() = default;
+  virtual int visit(visitproc visit, void* arg) const = 0;
+  virtual void clear() = 0;
 };
 
 /// A value as a source gives it: a path-like object, the bytes of a file, a number or an array.
@@ -84,10 +104,12 @@ pipeline::GivenSample given_sample(nb::handle sample) {
     nb::raise_python_error();
   } catch (nb::python_error& error) {
     return {.values = {}, .error = std::make_exception_ptr(RaisedByPython(error))};
+  } catch (const Error&) {  // the value is none that a sample has
+    return {.values = {}, .error = std::current_exception()};
   }
 }
 
-class PythonSource final : public pipeline::Source {
+class PythonSource final : public pipeline::Source, public Collected {
  public:
   PythonSource(int64_t size, int values, nb::handle sample, nb::handle describe)
       : size_(size), values_(values), sample_(sample), describe_(describe) {}
@@ -101,6 +123,14 @@ class PythonSource final : public pipeline::Source {
     return describe_.call([&] { return nb::make_tuple(index); },
                           [](nb::handle text) { return text_of(nb::str(text)); });
   }
+  int visit(visitproc visit, void* arg) const override {
+    const int stop = sample_.visit(visit, arg);
+    return stop != 0 ? stop : describe_.visit(visit, arg);
+  }
+  void clear() override {
+    sample_.clear();
+    describe_.clear();
+  }
 
  private:
   int64_t size_;
@@ -108,7 +138,7 @@ class PythonSource final : public pipeline::Source {
   Callback sample_, describe_;
 };
 
-class PythonSequence final : public pipeline::Source {
+class PythonSequence final : public pipeline::Source, public Collected {
  public:
   PythonSequence(int values, nb::handle next, nb::handle begin) : values_(values), next_(next), begin_(begin) {}
   int64_t size() const override { return 0; }
@@ -126,11 +156,24 @@ class PythonSequence final : public pipeline::Source {
   void begin(int64_t epoch) override {
     begin_.call([&] { return nb::make_tuple(epoch); }, [](nb::handle) { return 0; });
   }
+  int visit(visitproc visit, void* arg) const override {
+    const int stop = next_.visit(visit, arg);
+    return stop != 0 ? stop : begin_.visit(visit, arg);
+  }
+  void clear() override {
+    next_.clear();
+    begin_.clear();
+  }
 
  private:
   int values_;
   Callback next_, begin_;
 };
+
+/// As os.fsdecode() does, because it may be a file's name.
+nb::object name_of(const std::string& text) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
 
 std::string path_of(nb::handle path) {
   if (!PyBytes_Check(path.ptr())) throw TypeError("a path must be bytes, not " + describe(path.type()));
@@ -232,10 +275,29 @@ OperationHandle draw(nb::handle distribution, nb::handle shape, nb::handle seed)
                         seed.is_none() ? std::nullopt : std::optional(nb::cast<uint64_t>(seed)));
 }
 
-OperationHandle function(const std::string& name, nb::handle given, int outputs) {
-  auto call = [callback = Callback(given)](std::span<const Array> inputs, const pipeline::SampleKey& key,
-                                           pipeline::Draws& draws) {
-    return callback.call(
+class PythonFunction final : public pipeline::Operation, public Collected {
+ public:
+  PythonFunction(const std::string& name, nb::handle function, int outputs)
+      : function_(function),
+        operation_(pipeline::function(
+            name,
+            [this](std::span<const Array> inputs, const pipeline::SampleKey& key, pipeline::Draws& draws) {
+              return call(inputs, key, draws);
+            },
+            outputs)) {}
+  std::string name() const override { return operation_->name(); }
+  int outputs() const override { return operation_->outputs(); }
+  size_t inputs() const override { return operation_->inputs(); }
+  bool calls_functions() const override { return true; }
+  std::vector<Value> run(std::span<Value> inputs, const pipeline::SampleKey& key, uint32_t place) const override {
+    return operation_->run(inputs, key, place);
+  }
+  int visit(visitproc visit, void* arg) const override { return function_.visit(visit, arg); }
+  void clear() override { function_.clear(); }
+
+ private:
+  std::vector<Array> call(std::span<const Array> inputs, const pipeline::SampleKey& key, pipeline::Draws& draws) const {
+    return function_.call(
         [&] {
           nb::list arrays;
           for (const Array& input : inputs) arrays.append(to_python(input));
@@ -246,9 +308,11 @@ OperationHandle function(const std::string& name, nb::handle given, int outputs)
           for (nb::handle result : results) arrays.push_back(as_array(result, cpu()));
           return arrays;
         });
-  };
-  return pipeline::function(name, std::move(call), outputs);
-}
+  }
+
+  Callback function_;
+  OperationHandle operation_;
+};
 
 pipeline::Options to_options(const nb::dict& given) {
   using pipeline::LastBatch;
@@ -279,15 +343,87 @@ pipeline::Options to_options(const nb::dict& given) {
 
 /// A pipeline whose threads may need the GIL while it ends.
 struct PyPipeline {
-  std::unique_ptr<pipeline::Pipeline> core;
-  ~PyPipeline() {
-    const GilReleaseIfHeld release;
-    core.reset();
+  std::unique_ptr<pipeline::Pipeline> owned;
+  pipeline::Pipeline& core() const {
+    if (!owned) throw ValueError("pipeline: it was closed");
+    return *owned;
   }
+  void end() {
+    const GilReleaseIfHeld release;
+    owned.reset();
+  }
+  ~PyPipeline() { end(); }
 };
 
+/// Visits the Python object of which a C++ handle holds a reference, unless other handles share this reference.
+template <class T>
+int visit_handle(const std::shared_ptr<T>& handle, visitproc visit, void* arg) {
+  if (handle.use_count() != 1) return 0;
+  const nb::object object = nb::find(*handle);
+  Py_VISIT(object.ptr());
+  return 0;
+}
+
+int visit_graph(const pipeline::Graph& graph, visitproc visit, void* arg) {
+  for (const pipeline::Graph::Node& node : graph.nodes()) {
+    if (const int stop = visit_handle(node.operation, visit, arg)) return stop;
+  }
+  return 0;
+}
+
+int visit_parts(const pipeline::Operation& operation, visitproc visit, void* arg) {
+  for (const OperationHandle* part : operation.parts()) {
+    if (const int stop = visit_handle(*part, visit, arg)) return stop;
+  }
+  const auto* const own = dynamic_cast<const Collected*>(&operation);
+  return own ? own->visit(visit, arg) : 0;
+}
+
+int visit_source(const pipeline::Source& source, visitproc visit, void* arg) {
+  const auto* const own = dynamic_cast<const Collected*>(&source);
+  return own ? own->visit(visit, arg) : 0;
+}
+
+int visit_pipeline(const PyPipeline& self, visitproc visit, void* arg) {
+  if (!self.owned) return 0;
+  if (const int stop = visit_handle(self.owned->source(), visit, arg)) return stop;
+  return visit_graph(self.owned->graph(), visit, arg);
+}
+
+template <class T>
+int clear_functions(PyObject* self) {
+  if (!nb::inst_ready(self)) return 0;
+  if (auto* const own = dynamic_cast<Collected*>(nb::inst_ptr<T>(self))) own->clear();
+  return 0;
+}
+
+int clear_pipeline(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<PyPipeline>(self)->end();
+  return 0;
+}
+
+template <class T, int (*visit_parts_of)(const T&, visitproc, void*)>
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? visit_parts_of(*nb::inst_ptr<T>(self), visit, arg) : 0;
+}
+
+template <class Function>
+PyType_Slot slot(int number, Function* function) {
+  return {number, reinterpret_cast<void*>(function)};
+}
+PyType_Slot operation_slots[] = {slot(Py_tp_traverse, traverse<pipeline::Operation, visit_parts>),
+                                 slot(Py_tp_clear, clear_functions<pipeline::Operation>),
+                                 {0, nullptr}};
+PyType_Slot source_slots[] = {slot(Py_tp_traverse, traverse<pipeline::Source, visit_source>),
+                              slot(Py_tp_clear, clear_functions<pipeline::Source>),
+                              {0, nullptr}};
+PyType_Slot graph_slots[] = {slot(Py_tp_traverse, traverse<pipeline::Graph, visit_graph>), {0, nullptr}};
+PyType_Slot pipeline_slots[] = {
+    slot(Py_tp_traverse, traverse<PyPipeline, visit_pipeline>), slot(Py_tp_clear, clear_pipeline), {0, nullptr}};
+
 nb::object next(PyPipeline& self) {
-  std::optional<pipeline::Batch> batch = without_gil([&] { return self.core->next(); });
+  std::optional<pipeline::Batch> batch = without_gil([&] { return self.core().next(); });
   if (!batch) return nb::none();
   nb::list outputs;
   for (pipeline::Batch::Output& output : batch->outputs) {
@@ -304,16 +440,16 @@ nb::object next(PyPipeline& self) {
 
 nb::list failures(const PyPipeline& self) {
   nb::list list;
-  for (const pipeline::Failure& failure : self.core->failures())
-    list.append(nb::make_tuple(failure.epoch, failure.index, nb::str(failure.sample.c_str()),
-                               nb::str(failure.stage.c_str()), nb::str(failure.message.c_str()),
+  for (const pipeline::Failure& failure : self.core().failures())
+    list.append(nb::make_tuple(failure.epoch, failure.index, name_of(failure.sample), name_of(failure.stage),
+                               name_of(failure.message),
                                failure.error ? exception_object(failure.error) : nb::object(nb::none()),
                                failure.replaced_by < 0 ? nb::object(nb::none()) : nb::cast(failure.replaced_by)));
   return list;
 }
 
 nb::dict profile(const PyPipeline& self) {
-  const pipeline::Profile profile = self.core->profile();
+  const pipeline::Profile profile = self.core().profile();
   nb::list stages;
   for (const pipeline::StageTime& time : profile.stages)
     stages.append(nb::make_tuple(time.stage, time.calls, time.seconds));
@@ -327,7 +463,7 @@ nb::dict profile(const PyPipeline& self) {
 }
 
 nb::dict state(const PyPipeline& self) {
-  const pipeline::State state = self.core->state();
+  const pipeline::State state = self.core().state();
   nb::dict result;
   result["seed"] = state.seed;
   result["epoch"] = state.epoch;
@@ -347,7 +483,7 @@ void bind_operations(nb::module_& module) {
         if (most < 1) throw ValueError("below: the count is at least 1, not " + std::to_string(most));
         return self.below(most);
       });
-  nb::class_<pipeline::Operation>(module, "Operation")
+  nb::class_<pipeline::Operation>(module, "Operation", nb::type_slots(operation_slots))
       .def_prop_ro("name", &pipeline::Operation::name)
       .def_prop_ro("outputs", &pipeline::Operation::outputs);
   module.def("decode", [](const nb::tuple& options) { return pipeline::decode(decode_options(options)); });
@@ -368,8 +504,13 @@ void bind_operations(nb::module_& module) {
   module.def("draw", &draw, nb::arg("distribution"), nb::arg("shape").none() = nb::none(),
              nb::arg("seed").none() = nb::none());
   module.def("constant", [](nb::handle value) { return pipeline::constant(as_array(value, cpu())); });
-  module.def("function", &function, nb::arg("name"), nb::arg("function"), nb::arg("outputs") = 1);
-  nb::class_<pipeline::Graph>(module, "Graph")
+  module.def(
+      "function",
+      [](const std::string& name, nb::handle function, int outputs) -> OperationHandle {
+        return std::make_shared<PythonFunction>(name, function, outputs);
+      },
+      nb::arg("name"), nb::arg("function"), nb::arg("outputs") = 1);
+  nb::class_<pipeline::Graph>(module, "Graph", nb::type_slots(graph_slots))
       .def(nb::init<int>())
       .def("add", &pipeline::Graph::add, nb::arg("operation"), nb::arg("inputs"), nb::arg("place") = nb::none())
       .def("set_outputs", &pipeline::Graph::set_outputs);
@@ -380,8 +521,13 @@ void bind_operations(nb::module_& module) {
 void bind_pipeline(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_pipeline", "Samples, graphs and batches.");
   bind_operations(module);
-  nb::class_<pipeline::Source>(module, "Source");
+  nb::class_<pipeline::Source>(module, "Source", nb::type_slots(source_slots));
   module.def("files", &files, nb::arg("paths"), nb::arg("labels").none());
+  module.def("arrays", [](const nb::list& list) {
+    std::vector<Array> arrays;
+    for (nb::handle array : list) arrays.push_back(as_array(array, cpu()));
+    return pipeline::arrays(std::move(arrays));
+  });
   module.def("list_files", &list_files);
   module.def("list_folder", &list_folder);
   module.def("python_source",
@@ -392,7 +538,7 @@ void bind_pipeline(nb::module_& parent) {
              [](int values, nb::handle next, nb::handle begin) -> std::shared_ptr<pipeline::Source> {
                return std::make_shared<PythonSequence>(values, next, begin);
              });
-  nb::class_<PyPipeline>(module, "Pipeline")
+  nb::class_<PyPipeline>(module, "Pipeline", nb::type_slots(pipeline_slots))
       .def("__init__",
            [](PyPipeline* self, const std::shared_ptr<pipeline::Source>& source, const pipeline::Graph& graph,
               const nb::dict& options) {
@@ -402,24 +548,24 @@ void bind_pipeline(nb::module_& parent) {
       .def("sample",
            [](const PyPipeline& self, int64_t epoch, int64_t index) {
              nb::list list;
-             for (Array& array : without_gil([&] { return self.core->sample(epoch, index); }))
+             for (Array& array : without_gil([&] { return self.core().sample(epoch, index); }))
                list.append(to_python(std::move(array)));
              return list;
            })
-      .def("reset", [](PyPipeline& self) { without_gil([&] { self.core->reset(); }); })
+      .def("reset", [](PyPipeline& self) { without_gil([&] { self.core().reset(); }); })
       .def("state", &state)
       .def("restore", [](PyPipeline& self, uint64_t seed, int64_t epoch,
-                         int64_t batch) { without_gil([&] { self.core->restore({seed, epoch, batch}); }); })
+                         int64_t batch) { without_gil([&] { self.core().restore({seed, epoch, batch}); }); })
       .def("batches",
            [](const PyPipeline& self) {
-             const std::optional<int64_t> batches = self.core->batches();
+             const std::optional<int64_t> batches = self.core().batches();
              return batches ? nb::cast(*batches) : nb::object(nb::none());
            })
-      .def("samples", [](const PyPipeline& self) { return self.core->samples(); })
+      .def("samples", [](const PyPipeline& self) { return self.core().samples(); })
       .def("failures", &failures)
-      .def("failure_count", [](const PyPipeline& self) { return self.core->failure_count(); })
+      .def("failure_count", [](const PyPipeline& self) { return self.core().failure_count(); })
       .def("profile", &profile)
-      .def("stop", [](PyPipeline& self) { without_gil([&] { self.core->stop(); }); });
+      .def("stop", [](PyPipeline& self) { without_gil([&] { self.core().stop(); }); });
 }
 
 }  // namespace iruka::python

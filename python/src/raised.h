@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convert.h"
+#include "iruka/error.h"
 
 namespace iruka::python {
 
@@ -26,11 +27,33 @@ class RaisedByPython : public std::exception {
     Py_DECREF(error);
   }
   static std::string text_of_error(nb::handle error) {
-    return nb::cast<std::string>(error.type().attr("__name__")) + ": " + text_of(nb::str(error));
+    const std::string type = describe(error.type());
+    try {
+      return nb::cast<std::string>(error.type().attr("__name__")) + ": " + text_of(nb::str(error));
+    } catch (const std::exception&) {  // its own __str__ raises
+      return type;
+    }
   }
 
   std::shared_ptr<PyObject> error_;
   std::string text_;
 };
+
+/// KeyboardInterrupt, SystemExit and the like: they end what runs, and are no errors of a sample.
+class StoppedByPython final : public Interrupted {
+ public:
+  explicit StoppedByPython(const RaisedByPython& raised) : Interrupted(raised.what()), raised_(raised) {}
+  void restore() const { raised_.restore(); }
+
+ private:
+  RaisedByPython raised_;
+};
+
+/// Raises the error of the calling thread, which holds the GIL, for other threads.
+[[noreturn]] inline void raise_for_all_threads(nb::python_error& error) {
+  const RaisedByPython raised(error);
+  if (!PyErr_GivenExceptionMatches(error.value().ptr(), PyExc_Exception)) throw StoppedByPython(raised);
+  throw raised;
+}
 
 }  // namespace iruka::python

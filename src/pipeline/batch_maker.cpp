@@ -49,7 +49,8 @@ std::string message_of(const std::exception_ptr& error) {
 struct BatchMaker::Sample {
   int64_t position = 0;
   SampleKey key;
-  std::vector<Value> values{};                    ///< the outputs, where a device makes them together
+  int64_t index = 0;            ///< of the sample that is in the batch: the key's, or its replacement's
+  std::vector<Value> values{};  ///< the outputs, where a device makes them together
   std::vector<std::pair<Dims, Dtype>> results{};  ///< of the values
   const std::string* stage = nullptr;             ///< that runs, or that has failed
   std::exception_ptr error{};
@@ -112,15 +113,24 @@ class BatchMaker::Outputs {
   std::vector<Output> all_;
 };
 
-BatchMaker::BatchMaker(std::shared_ptr<const Source> source, Graph graph, const Options& options)
-    : source_(std::move(source)),
+thread_local const WorksFor* WorksFor::innermost = nullptr;
+
+bool WorksFor::is_for(const void* pipeline) {
+  for (const WorksFor* work = innermost; work; work = work->outer_) {
+    if (work->pipeline_ == pipeline) return true;
+  }
+  return false;
+}
+
+BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options)
+    : source_(source),
       graph_(std::move(graph)),
       options_(options),
       is_on_cpu_(!options.device || options.device == &cpu()) {
   if (graph_.outputs().empty()) throw ValueError("pipeline: the graph has no outputs");
-  if (graph_.inputs() != source_->values())
-    throw ValueError("pipeline: the source gives " + std::to_string(source_->values()) +
-                     " values and the graph takes " + std::to_string(graph_.inputs()));
+  if (graph_.inputs() != source_.values())
+    throw ValueError("pipeline: the source gives " + std::to_string(source_.values()) + " values and the graph takes " +
+                     std::to_string(graph_.inputs()));
   names_.push_back("source");
   for (const Graph::Node& node : graph_.nodes()) {
     names_.push_back(node.operation->name());
@@ -128,6 +138,17 @@ BatchMaker::BatchMaker(std::shared_ptr<const Source> source, Graph graph, const 
   }
   names_.push_back("pixels");
   counters_ = std::make_unique<StageCounter[]>(names_.size());
+  std::vector<bool> is_needed(static_cast<size_t>(graph_.values()), false);  // by later nodes
+  for (const int output : graph_.outputs()) is_needed[static_cast<size_t>(output)] = true;
+  is_last_use_.resize(graph_.nodes().size());
+  for (size_t node = graph_.nodes().size(); node-- > 0;) {
+    const std::vector<int>& inputs = graph_.nodes()[node].inputs;
+    is_last_use_[node].resize(inputs.size());
+    for (size_t k = inputs.size(); k-- > 0;) {
+      is_last_use_[node][k] = !is_needed[static_cast<size_t>(inputs[k])];
+      is_needed[static_cast<size_t>(inputs[k])] = true;
+    }
+  }
 }
 
 std::vector<StageTime> BatchMaker::times() const {
@@ -141,23 +162,26 @@ std::vector<StageTime> BatchMaker::times() const {
 std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample* given,
                                         const std::string** stage) const {
   std::vector<Value> values;
-  values.reserve(static_cast<size_t>(graph_.values()));
   *stage = &names_.front();
   {
     const Timed timed(counters_[0]);
     if (given && given->error) std::rethrow_exception(given->error);
-    values = given ? given->values : source_->sample(key.index);
+    values = given ? given->values : source_.sample(key.index);
     if (std::ssize(values) != graph_.inputs())
       throw ValueError("the source gave " + std::to_string(values.size()) + " values, not " +
                        std::to_string(graph_.inputs()));
   }
-  size_t number = 0;
+  values.reserve(static_cast<size_t>(graph_.values()));
   std::vector<Value> inputs;
-  for (const Graph::Node& node : graph_.nodes()) {
+  for (size_t number = 0; number < graph_.nodes().size(); ++number) {
+    const Graph::Node& node = graph_.nodes()[number];
     inputs.clear();
-    for (const int input : node.inputs) inputs.push_back(values[static_cast<size_t>(input)]);
-    *stage = &names_[++number];
-    const Timed timed(counters_[number]);
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      Value& value = values[static_cast<size_t>(node.inputs[k])];
+      is_last_use_[number][k] ? inputs.push_back(std::move(value)) : inputs.push_back(value);
+    }
+    *stage = &names_[number + 1];
+    const Timed timed(counters_[number + 1]);
     for (Value& made : node.operation->run(inputs, key, node.place)) values.push_back(std::move(made));
   }
   std::vector<Value> outputs;
@@ -166,10 +190,11 @@ std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample*
 }
 
 std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
+  const WorksFor works(this);
   const std::string* stage = nullptr;
   std::vector<Array> arrays;
   for (const Value& value : evaluate(key, nullptr, &stage)) {
-    const Array made = value.array();
+    const Array made = value.own_array();
     arrays.push_back(is_on_cpu_ ? made : made.to_device(*options_.device));
   }
   return arrays;
@@ -231,11 +256,13 @@ void BatchMaker::run_samples(std::vector<Sample>& samples, BatchWork& work, Outp
   std::vector<size_t> queue(samples.size());
   std::iota(queue.begin(), queue.end(), size_t{0});
   std::vector<int64_t> costs;
-  for (const Sample& sample : samples) costs.push_back(work.given.empty() ? source_->cost(sample.key.index) : 0);
+  costs.reserve(samples.size());
+  for (const Sample& sample : samples) costs.push_back(work.given.empty() ? source_.cost(sample.key.index) : 0);
   std::ranges::stable_sort(queue, [&](size_t a, size_t b) { return costs[a] > costs[b]; });
   std::atomic<size_t> next{0};
   const auto take_all = [&] {
-    const bool calls_functions = calls_functions_ || (work.given.empty() && source_->calls_functions());
+    const WorksFor works(this);
+    const bool calls_functions = calls_functions_ || (work.given.empty() && source_.calls_functions());
     const auto held = calls_functions && options_.enter_thread ? options_.enter_thread() : nullptr;
     for (size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < queue.size();) {
       if (k + 1 == queue.size()) taken.all_taken();
@@ -250,57 +277,83 @@ void BatchMaker::run_samples(std::vector<Sample>& samples, BatchWork& work, Outp
   pool.run(std::min<int64_t>(threads, std::ssize(samples)), 1, [&](int64_t, int64_t) { take_all(); });
 }
 
-void BatchMaker::make(BatchWork& work, AllTaken& taken) {
-  const auto count = static_cast<int64_t>(work.given.empty() ? work.indices.size() : work.given.size());
+void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
+  work.batch = {};
+  work.failures.clear();
+  const auto count = std::ssize(work.indices);
   Outputs outputs(graph_.outputs().size(), count, is_on_cpu_ ? cpu() : *options_.device);
   std::vector<Sample> samples;
-  for (int64_t k = 0; k < count; ++k)
+  samples.reserve(work.indices.size());
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t index = work.indices[static_cast<size_t>(k)];
     samples.push_back(
-        {.position = k,
-         .key = {.seed = options_.order.seed, .epoch = work.epoch, .index = work.indices[static_cast<size_t>(k)]}});
+        {.position = k, .key = {.seed = options_.order.seed, .epoch = work.epoch, .index = index}, .index = index});
+  }
   run_samples(samples, work, outputs, taken);
   if (!is_on_cpu_) make_by_device(samples, outputs);
-  replace_failed(work, samples, outputs);
+  report_failed(work, samples, outputs);
   finish(work, samples, outputs);
 }
 
-void BatchMaker::replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
+void BatchMaker::note_failure(BatchWork& work, const Sample& sample) const {
+  std::string name = "sample " + std::to_string(sample.key.index);
+  try {
+    if (work.given.empty()) name = source_.describe(sample.key.index);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the number names it
+  }
+  work.failures.push_back({.epoch = work.epoch,
+                           .index = sample.key.index,
+                           .sample = std::move(name),
+                           .stage = sample.stage ? *sample.stage : names_.front(),
+                           .message = message_of(sample.error),
+                           .error = options_.on_error == OnError::raise ? nullptr : sample.error});
+}
+
+/// Notes the samples that failed, but not their repetitions at the end, and replaces both.
+void BatchMaker::report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
+  const WorksFor works(this);
+  std::vector<Sample> good;
+  if (options_.on_error == OnError::replace && !work.given.empty()) {
+    const auto first = std::ranges::find_if(samples, [](const Sample& sample) { return !sample.error; });
+    if (first != samples.end()) good.push_back(*first);
+  }
+  const int64_t own = std::max<int64_t>(std::ssize(samples) - work.padded, 1);
   for (Sample& sample : samples) {
     if (!sample.error) continue;
-    work.failures.push_back({.epoch = work.epoch,
-                             .index = sample.key.index,
-                             .sample = work.given.empty() ? source_->describe(sample.key.index)
-                                                          : "sample " + std::to_string(sample.key.index),
-                             .stage = sample.stage ? *sample.stage : names_.front(),
-                             .message = message_of(sample.error),
-                             .error = options_.on_error == OnError::raise ? nullptr : sample.error});
-    if (options_.on_error != OnError::replace) continue;
-    Failure& failure = work.failures.back();
-    Draws draws(sample.key, kReplacementPlace);
-    if (!work.given.empty()) {  // another one of the batch
-      const auto good = std::ranges::find_if(samples, [](const Sample& other) { return !other.error; });
-      if (good == samples.end()) continue;
-      for (size_t k = 0; k < outputs.count(); ++k) {
-        const Array& from = outputs.at(k, good->position);
-        outputs.slot(k, sample.position, from.shape(), from.dtype()).assign(from);
-      }
-      failure.replaced_by = good->key.index;
-      sample.error = nullptr;
-      continue;
-    }
-    for (int attempt = 0; sample.error && attempt < kMostReplacements; ++attempt) {
-      std::vector<Sample> other(1);
-      other[0].position = sample.position;
-      other[0].key = sample.key;
-      other[0].key.index = draws.below(source_->size());
-      make_sample(work, other[0], outputs);
-      if (!is_on_cpu_) make_by_device(other, outputs);
-      if (other[0].error) continue;
-      failure.replaced_by = other[0].key.index;
-      work.indices[static_cast<size_t>(sample.position)] = other[0].key.index;
-      sample.error = nullptr;
-    }
+    const bool is_noted = sample.position < own;
+    if (is_noted) note_failure(work, sample);
+    if (options_.on_error == OnError::replace)
+      replace(work, sample, good, outputs, is_noted ? &work.failures.back() : nullptr);
   }
+}
+
+/// By one of `good` where a source gives its samples in sequence, else by a sample that is drawn.
+void BatchMaker::replace(BatchWork& work, Sample& sample, const std::vector<Sample>& good, Outputs& outputs,
+                         Failure* failure) const {
+  if (!work.given.empty()) {
+    if (good.empty()) return;
+    for (size_t k = 0; k < outputs.count(); ++k) {
+      const Array& from = outputs.at(k, good.front().position);
+      outputs.slot(k, sample.position, from.shape(), from.dtype()).assign(from);
+    }
+    sample.index = good.front().index;
+    sample.error = nullptr;
+  }
+  Draws draws(sample.key, kReplacementPlace);
+  for (int attempt = 0; sample.error && attempt < kMostReplacements; ++attempt) {
+    std::vector<Sample> other(1);
+    other[0].position = sample.position;
+    other[0].key = sample.key;
+    other[0].key.index = draws.below(source_.size());
+    make_sample(work, other[0], outputs);
+    if (!is_on_cpu_) make_by_device(other, outputs);
+    if (other[0].error) continue;
+    sample.index = other[0].key.index;
+    sample.error = nullptr;
+  }
+  if (failure && !sample.error) failure->replaced_by = sample.index;
 }
 
 void BatchMaker::finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
@@ -314,7 +367,7 @@ void BatchMaker::finish(BatchWork& work, std::vector<Sample>& samples, Outputs& 
       continue;
     }
     positions.push_back(sample.position);
-    batch.indices.push_back(work.indices[static_cast<size_t>(sample.position)]);
+    batch.indices.push_back(sample.index);
     if (sample.position >= std::ssize(samples) - work.padded) ++batch.padded;
   }
   if (work.error || positions.empty()) return;

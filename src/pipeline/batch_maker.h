@@ -17,7 +17,7 @@ namespace iruka::pipeline {
 /// A batch that is being made, or the end of an epoch.
 struct BatchWork {
   int64_t epoch = 0, number = 0;
-  std::vector<int64_t> indices{};
+  std::vector<int64_t> indices{};    ///< that were to be made; those that are lie in the batch
   std::vector<GivenSample> given{};  ///< the samples of a sequential source
   int64_t padded = 0;
   bool is_end = false;
@@ -42,12 +42,29 @@ struct StageCounter {
   std::atomic<int64_t> calls{0}, nanoseconds{0};
 };
 
+/// While one lives, the calling thread works for a pipeline: it takes samples of the source or calls functions.
+class WorksFor {
+ public:
+  explicit WorksFor(const void* pipeline) : pipeline_(pipeline), outer_(innermost) { innermost = this; }
+  ~WorksFor() { innermost = outer_; }
+  WorksFor(const WorksFor&) = delete;
+  WorksFor& operator=(const WorksFor&) = delete;
+  /// Whether the calling thread works for it.
+  static bool is_for(const void* pipeline);
+
+ private:
+  static thread_local const WorksFor* innermost;
+  const void* const pipeline_;
+  const WorksFor* const outer_;
+};
+
 class BatchMaker {
  public:
-  BatchMaker(std::shared_ptr<const Source> source, Graph graph, const Options& options);
+  BatchMaker(const Source& source, Graph graph, const Options& options);
 
-  /// Fills work.batch, work.failures and, under OnError::raise, work.error. Raises Interrupted, and errors of devices.
-  void make(BatchWork& work, AllTaken& taken);
+  /// Fills work.batch, work.failures and, under OnError::raise, work.error. Raises Interrupted, behind which it may be
+  /// called again for the same work, and errors of devices.
+  void make(BatchWork& work, AllTaken& taken) const;
   /// The outputs of one sample, by the calling thread.
   std::vector<Array> sample(const SampleKey& key) const;
   std::vector<StageTime> times() const;
@@ -56,18 +73,22 @@ class BatchMaker {
  private:
   struct Sample;
   class Outputs;
+  void note_failure(BatchWork& work, const Sample& sample) const;
+  void replace(BatchWork& work, Sample& sample, const std::vector<Sample>& good, Outputs& outputs,
+               Failure* failure) const;
   std::vector<Value> evaluate(const SampleKey& key, const GivenSample* given, const std::string** stage) const;
   void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
-  void replace_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
+  void report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void make_by_device(std::vector<Sample>& samples, Outputs& outputs) const;
   void finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void run_samples(std::vector<Sample>& samples, BatchWork& work, Outputs& outputs, AllTaken& taken) const;
 
-  const std::shared_ptr<const Source> source_;
+  const Source& source_;
   const Graph graph_;
   const Options options_;
   bool is_on_cpu_;
   bool calls_functions_ = false;
+  std::vector<std::vector<bool>> is_last_use_;  ///< of each node's inputs
   std::vector<std::string> names_;            ///< of the source, of each node, and of making the outputs
   std::unique_ptr<StageCounter[]> counters_;  ///< of each name
 };

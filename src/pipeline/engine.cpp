@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <utility>
 
 #include "core/thread_pool.h"
 #include "iruka/error.h"
@@ -57,7 +58,8 @@ std::shared_ptr<BatchWork> Positions::next_in_sequence() {
   if (!is_over_) work->given = source_.next(options_.batch_size);
   const auto count = std::ssize(work->given);
   is_over_ = is_over_ || count < options_.batch_size;
-  if (count == 0 || (count < options_.batch_size && options_.last_batch == LastBatch::drop)) {
+  if (count == 0 ||
+      (count < options_.batch_size && options_.last_batch == LastBatch::drop && !options_.pad_last_batch)) {
     work->given.clear();
     work->is_end = work->is_done = true;
     ++epoch_;
@@ -94,25 +96,43 @@ class Session::Turn final : public AllTaken {
   std::atomic<bool> is_over_{false};
 };
 
-Session::Session(Source& source, BatchMaker& maker, const Options& options, const State& begin)
+Session::Session(Source& source, const BatchMaker& maker, const Options& options, const State& begin)
     : source_(source), maker_(maker), options_(options), positions_(source, options.order, begin) {
   if (!makes_ahead()) return;
+  try {
+    start();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void Session::start() {
   const bool has_streams = options_.device && options_.device != &cpu();
-  // One begins a batch, one ends another. A GPU's decoder holds its thread, and one more keeps the engine busy.
-  const int count = std::clamp(options_.prefetch, 1, has_streams ? 3 : 2);
+  // One begins a batch, one ends another; a single one where no two samples may be made at once. A GPU's decoder holds
+  // its thread, and one more keeps the engine busy.
+  const int most = options_.threads == 1 ? 1 : has_streams ? 3 : 2;
+  const int count = std::clamp(options_.prefetch, 1, most);
   for (int k = 0; k < count; ++k) {
     BatchStream* const stream = has_streams ? &streams_.emplace_back(*options_.device) : nullptr;
     threads_.emplace_back([this, stream] { drive(stream); });
   }
 }
 
-Session::~Session() {
-  stop_.request_stop();
+void Session::stop() {
   {
     const std::lock_guard lock(mutex_);
+    stop_.request_stop();
     wanted_.notify_all();
+    made_.notify_all();
   }
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+double Session::waited() const {
+  const std::lock_guard lock(mutex_);
+  return waited_;
 }
 
 double Session::idle() const {
@@ -125,25 +145,30 @@ bool Session::is_full() const {
   return batches >= std::max(options_.prefetch, 1) || waits_for_consumer_;
 }
 
-/// Null when the session ends.
-std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& lock) {
-  const auto begin = Clock::now();
-  const bool was_full = is_full();
-  wanted_.wait(lock, [&] { return stop_.stop_requested() || failure_ || (!has_turn_ && !is_full()); });
-  if (was_full) idle_ += seconds_since(begin);
-  if (stop_.stop_requested() || failure_) return nullptr;
-  has_turn_ = true;
-  lock.unlock();
-  std::shared_ptr<BatchWork> work;
+/// The next batch, or the error of a source in its place, which ends the epoch.
+std::shared_ptr<BatchWork> Session::begin() {
   try {
-    work = positions_.next();
-  } catch (...) {  // a sequential source has raised; its epoch ends
-    work = std::make_shared<BatchWork>();
+    return positions_.next();
+  } catch (...) {
+    auto work = std::make_shared<BatchWork>();
     work->error = std::current_exception();
     work->is_done = true;
+    return work;
   }
+}
+
+/// Null when the session ends.
+std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& lock) {
+  const auto since = Clock::now();
+  const bool was_full = is_full();
+  wanted_.wait(lock, [&] { return stop_.stop_requested() || (!has_turn_ && !is_full()); });
+  if (was_full) idle_ += seconds_since(since);
+  if (stop_.stop_requested()) return nullptr;
+  has_turn_ = true;
+  lock.unlock();
+  std::shared_ptr<BatchWork> work = begin();
   lock.lock();
-  waits_for_consumer_ = source_.is_sequential() && (work->is_end || work->is_done);
+  waits_for_consumer_ = source_.is_sequential() && work->is_done;
   queue_.push_back(work);
   if (work->is_done) made_.notify_all();
   return work;
@@ -160,47 +185,60 @@ void Session::make(BatchWork& work, AllTaken& taken, BatchStream* stream) {
 
 void Session::drive(BatchStream* stream) {
   const StopScope scope(stop_.get_token());
+  const WorksFor works(&maker_);
   while (true) {
     std::unique_lock lock(mutex_);
     const std::shared_ptr<BatchWork> work = begin_next(lock);
     if (!work) return;
     lock.unlock();
+    std::exception_ptr error;
     try {
       Turn turn(*this);  // which ends without the lock
       if (!work->is_done) make(*work, turn, stream);
     } catch (...) {
-      const std::lock_guard again(mutex_);
-      work->error = std::current_exception();
+      error = std::current_exception();
     }
     lock.lock();
+    if (error) work->error = error;
     work->is_done = true;
     made_.notify_all();
   }
 }
 
-std::shared_ptr<BatchWork> Session::take() {
-  if (!makes_ahead()) {
-    std::shared_ptr<BatchWork> work = positions_.next();
-    Turn turn(*this);
-    if (!work->is_done) maker_.make(*work, turn);
-    return work;
-  }
-  const auto begin = Clock::now();
-  std::unique_lock lock(mutex_);
-  if (queue_.empty() && waits_for_consumer_) {
-    waits_for_consumer_ = false;
-    wanted_.notify_all();
-  }
+/// What was begun remains until it is made, so that an interruption loses nothing.
+std::shared_ptr<BatchWork> Session::make_here() {
+  const WorksFor works(&maker_);
+  if (!begun_) begun_ = begin();
+  Turn turn(*this);
+  if (!begun_->is_done) maker_.make(*begun_, turn);
+  return std::exchange(begun_, nullptr);
+}
+
+/// Null when the session was stopped.
+std::shared_ptr<BatchWork> Session::wait_for_front(std::unique_lock<std::mutex>& lock) {
   const LoopSequence polls;
-  while (queue_.empty() || !queue_.front()->is_done) {
+  while (!stop_.stop_requested()) {
+    if (!queue_.empty() && queue_.front()->is_done) return queue_.front();
+    if (queue_.empty() && waits_for_consumer_) {
+      waits_for_consumer_ = false;
+      wanted_.notify_all();
+    }
     made_.wait_for(lock, std::chrono::milliseconds(50));
     lock.unlock();  // a signal handler may ask for the next batch
     const bool stops = should_stop();
     if (stops) throw_if_stopped();
     lock.lock();
   }
-  waited_ += seconds_since(begin);
-  std::shared_ptr<BatchWork> work = queue_.front();
+  return nullptr;
+}
+
+std::shared_ptr<BatchWork> Session::take() {
+  if (!makes_ahead()) return make_here();
+  const auto since = Clock::now();
+  std::unique_lock lock(mutex_);
+  std::shared_ptr<BatchWork> work = wait_for_front(lock);
+  waited_ += seconds_since(since);
+  if (!work) return nullptr;
   if (work->stream) {
     lock.unlock();  // the driver may wait
     work->stream->publish(work->batch, *work->made);

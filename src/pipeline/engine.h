@@ -40,26 +40,33 @@ class Positions {
 /// the next one begins.
 class Session {
  public:
-  Session(Source& source, BatchMaker& maker, const Options& options, const State& begin);
-  ~Session();
+  Session(Source& source, const BatchMaker& maker, const Options& options, const State& begin);
+  ~Session() { stop(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The oldest batch, or the end of an epoch. Raises Interrupted, and what stopped a thread.
+  /// The oldest batch, or the end of an epoch; null for a session that was stopped, as a signal handler may do while
+  /// this waits. Raises Interrupted: the batch is there for the next call.
   std::shared_ptr<BatchWork> take();
-  double waited() const { return waited_; }
+  /// Waits for the threads, which take no sample any more.
+  void stop();
+  double waited() const;
   double idle() const;
 
  private:
   class Turn;
+  void start();
   void drive(BatchStream* stream);
+  std::shared_ptr<BatchWork> begin();
+  std::shared_ptr<BatchWork> make_here();
+  std::shared_ptr<BatchWork> wait_for_front(std::unique_lock<std::mutex>& lock);
   void make(BatchWork& work, AllTaken& taken, BatchStream* stream);
   bool is_full() const;
   bool makes_ahead() const { return options_.prefetch > 0 && !options_.is_serial; }
   std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
 
   const Source& source_;
-  BatchMaker& maker_;
+  const BatchMaker& maker_;
   const Options options_;
   Positions positions_;
   mutable std::mutex mutex_;
@@ -67,7 +74,7 @@ class Session {
   std::deque<std::shared_ptr<BatchWork>> queue_;  ///< in order; begun, and not taken
   bool has_turn_ = false;                         ///< a thread begins a batch
   bool waits_for_consumer_ = false;               ///< a sequential source's epoch ends with the queue
-  std::exception_ptr failure_;                    ///< of a thread
+  std::shared_ptr<BatchWork> begun_;              ///< by the caller of take(), until it is made
   double waited_ = 0, idle_ = 0;                  ///< seconds
   std::stop_source stop_;
   std::deque<BatchStream> streams_;  ///< of a GPU: one for each thread

@@ -12,6 +12,9 @@ void Graph::check(int value) const {
 int Graph::add(OperationHandle operation, std::vector<int> inputs, std::optional<uint32_t> place) {
   if (!operation) throw ValueError("pipeline: a node needs an operation");
   for (const int input : inputs) check(input);
+  if (inputs.size() < operation->inputs())
+    throw ValueError("pipeline: " + operation->name() + " needs " + std::to_string(operation->inputs()) +
+                     " values, not " + std::to_string(inputs.size()));
   const int first = values_;
   values_ += operation->outputs();
   const auto own_place = static_cast<uint32_t>(nodes_.size()) + 1;

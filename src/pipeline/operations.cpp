@@ -14,6 +14,8 @@ double number_of(const Parameter& parameter, std::span<const Value> inputs, Draw
                              : inputs[static_cast<size_t>(parameter.input)].number();
 }
 
+size_t inputs_of(const Parameter& parameter) { return static_cast<size_t>(std::max(parameter.input, -1) + 1); }
+
 std::vector<Value> one(Value value) {
   std::vector<Value> values;
   values.push_back(std::move(value));
@@ -24,7 +26,7 @@ class Decode final : public Operation {
  public:
   explicit Decode(const image::DecodeOptions& options) : options_(options) { options_.chain = nullptr; }
   std::string name() const override { return "decode"; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey&, uint32_t) const override {
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey&, uint32_t) const override {
     return one(inputs[0].decoded(options_, "decode"));
   }
 
@@ -46,15 +48,20 @@ class Stages final : public Operation {
     if (bindings_.empty()) image::Chain(stages_, layout_);  // refuses what no picture could pass
   }
   std::string name() const override { return "stages"; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const override {
-    if (bindings_.empty()) return one(inputs[0].with(stages_, layout_));
+  size_t inputs() const override {
+    size_t most = 1;
+    for (const Binding& binding : bindings_) most = std::max(most, inputs_of(binding.parameter));
+    return most;
+  }
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
+    if (bindings_.empty()) return one(std::move(inputs[0]).with(stages_, layout_));
     std::vector<image::Stage> own = stages_;
     Draws draws(key, place);
     for (size_t k = 0; k < bindings_.size(); ++k) {
       const Binding& binding = bindings_[k];
       setters_[k](own[binding.stage], binding.element, number_of(binding.parameter, inputs, draws));
     }
-    return one(inputs[0].with(own, layout_));
+    return one(std::move(inputs[0]).with(own, layout_));
   }
 
  private:
@@ -75,17 +82,18 @@ class CropAt final : public Operation {
     x_.distribution.check("crop");
   }
   std::string name() const override { return "crop"; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const override {
+  size_t inputs() const override { return std::max({size_t{1}, inputs_of(y_), inputs_of(x_)}); }
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
     Draws draws(key, place);
     const double y = position(y_, inputs, draws), x = position(x_, inputs, draws);
-    const Value picture = inputs[0].with({}, layout_);
+    Value picture = std::move(inputs[0]).with({}, layout_);
     const auto [rows, columns] = picture.size();
     if (rows < height_ || columns < width_)
       throw ValueError("crop: a part of (" + std::to_string(height_) + ", " + std::to_string(width_) +
                        ") is larger than the picture, (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
     const image::Stage crop = image::Crop{
         .height = height_, .width = width_, .y = corner(y, rows - height_), .x = corner(x, columns - width_)};
-    return one(picture.with({&crop, 1}, layout_));
+    return one(std::move(picture).with({&crop, 1}, layout_));
   }
 
  private:
@@ -119,13 +127,13 @@ class ResizedCrop final : public Operation {
     if (options.resize) image::Chain({*options.resize}, layout);  // refuses bad sizes
   }
   std::string name() const override { return "random_resized_crop"; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const override {
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
     Draws draws(key, place);
-    const Value picture = inputs[0].with({}, layout_);
+    Value picture = std::move(inputs[0]).with({}, layout_);
     const auto [rows, columns] = picture.size();
     std::vector<image::Stage> own{part(rows, columns, draws)};
     if (options_.resize) own.emplace_back(*options_.resize);
-    return one(picture.with(own, layout_));
+    return one(std::move(picture).with(own, layout_));
   }
 
  private:
@@ -161,29 +169,42 @@ class OneOf final : public Operation {
     for (const double p : probabilities_) {
       if (!(p >= 0 && p <= 1)) throw ValueError("one_of: a probability is 0 to 1, not " + std::to_string(p));
     }
+    for (const OperationHandle* part : parts()) {
+      if (!*part || (*part)->outputs() != 1 || (*part)->inputs() > 1)
+        throw ValueError("one_of: its operations have one input and one output");
+      calls_functions_ |= (*part)->calls_functions();
+    }
     const double sum = std::reduce(probabilities_.begin(), probabilities_.end());
     if (sum > 1 + 1e-9) throw ValueError("one_of: the probabilities sum to " + std::to_string(sum) + ", more than 1");
   }
   std::string name() const override { return "one_of"; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const override {
+  std::vector<const OperationHandle*> parts() const override {
+    std::vector<const OperationHandle*> parts;
+    for (const auto& choice : choices_) {
+      for (const OperationHandle& operation : choice) parts.push_back(&operation);
+    }
+    return parts;
+  }
+  bool calls_functions() const override { return calls_functions_; }
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
     double rest = Draws(key, place).uniform();
-    std::vector<Value> value(inputs.begin(), inputs.end());
+    std::vector<Value> value = one(std::move(inputs[0]));
     for (size_t k = 0; k < choices_.size(); ++k) {
       if (rest >= probabilities_[k]) {
         rest -= probabilities_[k];
         continue;
       }
       uint32_t inner = (place + 1) * 0x01000193u + static_cast<uint32_t>(k) * 0x10001u;
-      for (const OperationHandle& operation : choices_[k]) value[0] = operation->run(value, key, ++inner)[0];
+      for (const OperationHandle& operation : choices_[k]) value = operation->run(value, key, ++inner);
       break;
     }
-    value.resize(1);
     return value;
   }
 
  private:
   std::vector<std::vector<OperationHandle>> choices_;
   std::vector<double> probabilities_;
+  bool calls_functions_ = false;
 };
 
 class Draw final : public Operation {
@@ -194,7 +215,8 @@ class Draw final : public Operation {
     count_ = count(shape_);
   }
   std::string name() const override { return "draw"; }
-  std::vector<Value> run(std::span<const Value>, const SampleKey& key, uint32_t place) const override {
+  size_t inputs() const override { return 0; }
+  std::vector<Value> run(std::span<Value>, const SampleKey& key, uint32_t place) const override {
     SampleKey own = key;
     if (seed_) own.seed = *seed_;
     Draws draws(own, place);
@@ -215,7 +237,8 @@ class Constant final : public Operation {
  public:
   explicit Constant(Array value) : value_(std::move(value)) {}
   std::string name() const override { return "constant"; }
-  std::vector<Value> run(std::span<const Value>, const SampleKey&, uint32_t) const override { return one(value_); }
+  size_t inputs() const override { return 0; }
+  std::vector<Value> run(std::span<Value>, const SampleKey&, uint32_t) const override { return one(value_); }
 
  private:
   Array value_;
@@ -229,10 +252,11 @@ class Call final : public Operation {
   }
   std::string name() const override { return name_; }
   int outputs() const override { return outputs_; }
+  size_t inputs() const override { return 0; }
   bool calls_functions() const override { return true; }
-  std::vector<Value> run(std::span<const Value> inputs, const SampleKey& key, uint32_t place) const override {
+  std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
     std::vector<Array> arrays;
-    for (const Value& input : inputs) arrays.push_back(input.array());
+    for (const Value& input : inputs) arrays.push_back(input.own_array());
     Draws draws(key, place);
     std::vector<Array> results = function_(arrays, key, draws);
     if (std::ssize(results) != outputs_)

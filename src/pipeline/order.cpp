@@ -30,37 +30,49 @@ void check(const OrderOptions& options) {
                      std::to_string(options.shards));
 }
 
+int64_t ceil_of(int64_t count, int64_t divisor) { return count / divisor + (count % divisor != 0 ? 1 : 0); }
+
+int64_t part_in(const OrderOptions& options, int64_t epoch) {
+  return options.stick_to_shard ? options.shard : (options.shard + epoch % options.shards) % options.shards;
+}
+
 }  // namespace
 
-EpochOrder epoch_order(int64_t size, const OrderOptions& options, int64_t epoch) {
+int64_t epoch_batches(int64_t size, const OrderOptions& options, int64_t epoch) {
   check(options);
-  const int64_t part = options.stick_to_shard ? options.shard : (options.shard + epoch) % options.shards;
-  const auto [begin, end] = part_of(size, part, options.shards);
+  const auto [begin, end] = part_of(size, part_in(options, epoch), options.shards);
+  if (options.pad_last_batch) return ceil_of(ceil_of(size, options.shards), options.batch_size);  // of the largest part
+  return options.last_batch == LastBatch::drop ? (end - begin) / options.batch_size
+                                               : ceil_of(end - begin, options.batch_size);
+}
+
+EpochOrder epoch_order(int64_t size, const OrderOptions& options, int64_t epoch) {
   EpochOrder order;
+  order.batches = epoch_batches(size, options, epoch);
+  const int64_t part = part_in(options, epoch);
+  const auto [begin, end] = part_of(size, part, options.shards);
+  int64_t last = std::min(begin, size - 1);  // repeated where a part is empty
   if (options.shuffle && !options.stick_to_shard) {
     std::vector<int64_t> all(static_cast<size_t>(size));
     std::iota(all.begin(), all.end(), int64_t{0});
     shuffle(all, options.seed, epoch, 0);
     order.indices.assign(all.begin() + begin, all.begin() + end);
+    if (last >= 0) last = all[static_cast<size_t>(last)];
   } else {
     order.indices.resize(static_cast<size_t>(end - begin));
     std::iota(order.indices.begin(), order.indices.end(), begin);
     if (options.shuffle) shuffle(order.indices, options.seed, epoch, part + 1);
   }
-  const int64_t own = end - begin, batch = options.batch_size;
-  if (options.last_batch == LastBatch::drop && !options.pad_last_batch) {
-    order.batches = own / batch;
-    order.indices.resize(static_cast<size_t>(order.batches * batch));
-    return order;
-  }
-  // The largest part has ceil(size / shards) samples.
-  const int64_t longest = options.pad_last_batch ? (size + options.shards - 1) / options.shards : own;
-  order.batches = (longest + batch - 1) / batch;
+  if (!order.indices.empty()) last = order.indices.back();
+  const int64_t own = end - begin;
   const bool fills = options.pad_last_batch || options.last_batch == LastBatch::fill;
-  if (fills && own > 0) {
-    order.padded = order.batches * batch - own;
-    order.indices.resize(static_cast<size_t>(order.batches * batch), order.indices.back());
-  }
+  if (!fills && options.last_batch == LastBatch::partial) return order;
+  int64_t whole = 0;
+  if (__builtin_mul_overflow(order.batches, options.batch_size, &whole))
+    throw ValueError("pipeline: " + std::to_string(order.batches) + " batches of " +
+                     std::to_string(options.batch_size) + " samples are too many to fill");
+  order.padded = std::max<int64_t>(whole - own, 0);
+  order.indices.resize(static_cast<size_t>(whole), last);
   return order;
 }
 

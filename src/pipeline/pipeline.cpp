@@ -1,5 +1,6 @@
 #include "iruka/pipeline.h"
 
+#include <thread>
 #include <utility>
 
 #include "core/fork.h"
@@ -10,6 +11,7 @@ namespace iruka::pipeline {
 namespace {
 
 constexpr size_t kKeptFailures = 10000;
+constexpr int64_t kMostEpochs = int64_t{1} << 62;
 
 void check(const Options& options) {
   if (options.threads < 0)
@@ -23,36 +25,38 @@ void check(const Options& options) {
 class Pipeline::Engine {
  public:
   Engine(std::shared_ptr<Source> source, Graph graph, const Options& options)
-      : source_(std::move(source)), options_(options), maker_(source_, std::move(graph), options) {
+      : source_(std::move(source)), options_(options), maker_(*source_, std::move(graph), options) {
     check(options);
     state_.seed = options.order.seed;
-    if (source_->is_sequential()) {
-      if (options.order.shards > 1 || options.order.shuffle)
-        throw ValueError("pipeline: a sequential source can be neither shuffled nor divided into shards: give it a " +
-                         std::string("random-access source, or let the source do so"));
-    } else {
-      batches_ = epoch_order(source_->size(), options.order, 0).batches;
-    }
+    if (source_->is_sequential() && (options.order.shards > 1 || options.order.shuffle))
+      throw ValueError("pipeline: a sequential source can be neither shuffled nor divided into shards: give it a " +
+                       std::string("random-access source, or let the source do so"));
+    epoch_batches(source_->is_sequential() ? 0 : source_->size(), options.order, 0);  // refuses bad options
   }
   ~Engine() {
-    stop();
+    end_session();
     mutex_.leave();
   }
 
   std::optional<Batch> next() {
+    const Use use(*this);
     while (true) {
-      const std::shared_ptr<BatchWork> work = session().take();
-      if (work->is_end) {
-        state_ = {.seed = state_.seed, .epoch = work->epoch + 1, .batch = 0};
-        batches_.reset();
-        return std::nullopt;
-      }
-      if (work->error && work->indices.empty()) {  // a sequential source has raised, which ends its epoch
-        stop();
-        state_ = {.seed = state_.seed, .epoch = state_.epoch + 1, .batch = 0};
+      const std::shared_ptr<BatchWork> work = session()->take();
+      if (!work) continue;
+      if (work->error && is_interruption(work->error)) {  // the next call makes it again
+        end_session();
         std::rethrow_exception(work->error);
       }
-      state_.batch = work->number + 1;
+      if (work->is_end) {
+        go_to(work->epoch + 1, 0);
+        return std::nullopt;
+      }
+      if (work->error && work->indices.empty()) {  // a source has raised, which ends its epoch
+        end_session();
+        go_to(state().epoch + 1, 0);
+        std::rethrow_exception(work->error);
+      }
+      go_to(work->epoch, work->number + 1);
       note(*work);
       if (work->error) std::rethrow_exception(work->error);
       if (work->batch.indices.empty()) continue;  // all of its samples were skipped
@@ -61,49 +65,43 @@ class Pipeline::Engine {
   }
 
   void reset() {
-    if (state_.batch == 0) return;
-    stop();
-    state_ = {.seed = state_.seed, .epoch = state_.epoch + 1, .batch = 0};
-    batches_.reset();
+    const Use use(*this);
+    const State now = state();
+    if (now.batch == 0) return;
+    end_session();
+    go_to(now.epoch + 1, 0);
   }
 
   void restore(const State& state) {
+    const Use use(*this);
     if (state.seed != options_.order.seed)
       throw ValueError("pipeline: the state is of a pipeline with seed " + std::to_string(state.seed) + ", not " +
                        std::to_string(options_.order.seed));
-    if (state.epoch < 0 || state.batch < 0)
+    if (state.epoch < 0 || state.epoch > kMostEpochs || state.batch < 0)
       throw ValueError("pipeline: there is no batch " + std::to_string(state.batch) + " in epoch " +
                        std::to_string(state.epoch));
     if (!source_->is_sequential()) {
-      const int64_t all = epoch_order(source_->size(), options_.order, state.epoch).batches;
+      const int64_t all = epoch_batches(source_->size(), options_.order, state.epoch);
       if (state.batch > all)
         throw ValueError("pipeline: the state is behind batch " + std::to_string(state.batch) + " of epoch " +
                          std::to_string(state.epoch) + ", which has " + std::to_string(all));
     }
-    stop();
-    state_ = state;
-    batches_.reset();
-  }
-
-  /// Kept for the calls that print it.
-  std::optional<int64_t> batches() {
-    if (source_->is_sequential()) return std::nullopt;
-    if (!batches_) batches_ = epoch_order(source_->size(), options_.order, state_.epoch).batches;
-    return batches_;
+    end_session();
+    go_to(state.epoch, state.batch);
   }
 
   void stop() {
-    if (!session_) return;
-    if (generation_ != fork_generation()) {
-      session_.release();  // NOLINT: its threads are the parent's
-      return;
-    }
-    waited_ += session_->waited();
-    idle_ += session_->idle();
-    session_.reset();
+    const Use use(*this);
+    end_session();
+  }
+
+  std::optional<int64_t> batches() const {
+    if (source_->is_sequential()) return std::nullopt;
+    return epoch_batches(source_->size(), options_.order, state().epoch);
   }
 
   Profile profile() const {
+    const std::lock_guard lock(mutex_);
     Profile profile{.samples = samples_, .batches = made_, .stages = maker_.times()};
     const bool is_own = session_ && generation_ == fork_generation();
     profile.waited = waited_ + (is_own ? session_->waited() : 0);
@@ -119,6 +117,10 @@ class Pipeline::Engine {
     const std::lock_guard lock(mutex_);
     return failure_count_;
   }
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
   std::vector<Array> sample(int64_t epoch, int64_t index) const {
     if (source_->is_sequential()) throw TypeError("pipeline: a sequential source has no sample by number");
     if (index < 0 || index >= source_->size())
@@ -126,23 +128,90 @@ class Pipeline::Engine {
                        std::to_string(source_->size()));
     return maker_.sample({options_.order.seed, epoch, index});
   }
-  const State& state() const { return state_; }
   int64_t samples() const { return source_->is_sequential() ? -1 : source_->size(); }
+  const std::shared_ptr<Source>& source() const { return source_; }
+  const Graph& graph() const { return maker_.graph(); }
+  /// Whether the calling thread makes samples of this pipeline.
+  bool is_within() const { return WorksFor::is_for(&maker_); }
 
  private:
-  Session& session() {
-    if (session_ && generation_ != fork_generation()) session_.release();  // NOLINT: its threads are the parent's
-    if (!session_) {
-      session_ = std::make_unique<Session>(*source_, maker_, options_, state_);
-      generation_ = fork_generation();
+  /// A call that changes where the pipeline is. A signal handler may make one inside another on the same thread.
+  class Use {
+   public:
+    explicit Use(Engine& engine) : engine_(engine) {
+      if (engine.is_within())
+        throw ValueError("pipeline: its own functions and its source cannot take batches, reset or stop it");
+      const std::lock_guard lock(engine.mutex_);
+      if (engine.uses_ > 0 && engine.used_in_ == fork_generation() && engine.user_ != std::this_thread::get_id())
+        throw ValueError("pipeline: another thread takes a batch of it; one thread at a time may do so");
+      if (engine.used_in_ != fork_generation() && engine.user_ != std::this_thread::get_id()) engine.uses_ = 0;
+      engine.user_ = std::this_thread::get_id();
+      engine.used_in_ = fork_generation();
+      ++engine.uses_;
     }
-    return *session_;
+    ~Use() {
+      const std::lock_guard lock(engine_.mutex_);
+      --engine_.uses_;
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+
+  static bool is_interruption(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Interrupted&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  void go_to(int64_t epoch, int64_t batch) {
+    const std::lock_guard lock(mutex_);
+    state_.epoch = epoch;
+    state_.batch = batch;
+  }
+
+  std::shared_ptr<Session> session() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (session_ && generation_ == fork_generation()) return session_;
+    }
+    end_session();
+    auto begun = std::make_shared<Session>(*source_, maker_, options_, state());
+    const std::lock_guard lock(mutex_);
+    session_ = begun;
+    generation_ = fork_generation();
+    return begun;
+  }
+
+  void end_session() {
+    std::shared_ptr<Session> ended;
+    {
+      const std::lock_guard lock(mutex_);
+      ended = std::exchange(session_, nullptr);
+    }
+    if (!ended) return;
+    if (generation_ != fork_generation()) {
+      new std::shared_ptr<Session>(std::move(ended));  // NOLINT: its threads are the parent's, so that it stays
+      return;
+    }
+    ended->stop();
+    const std::lock_guard lock(mutex_);
+    waited_ += ended->waited();
+    idle_ += ended->idle();
   }
 
   void note(BatchWork& work) {
-    samples_ += std::ssize(work.batch.indices) - work.batch.padded;
-    made_ += 1;
     const std::lock_guard lock(mutex_);
+    if (!work.error && !work.batch.indices.empty()) {
+      samples_ += std::ssize(work.batch.indices) - work.batch.padded;
+      made_ += 1;
+    }
     failure_count_ += std::ssize(work.failures);
     for (Failure& failure : work.failures) {
       if (failures_.size() < kKeptFailures) failures_.push_back(std::move(failure));
@@ -152,20 +221,23 @@ class Pipeline::Engine {
   const std::shared_ptr<Source> source_;
   const Options options_;
   BatchMaker maker_;
+  mutable ForkSafeMutex mutex_;  ///< guards what follows
   State state_;
-  std::optional<int64_t> batches_;
-  std::unique_ptr<Session> session_;
-  int generation_ = 0;
+  std::shared_ptr<Session> session_;
+  int generation_ = 0;  ///< of the process that began the session
+  std::thread::id user_;
+  int used_in_ = 0, uses_ = 0;
   int64_t samples_ = 0, made_ = 0;
-  double waited_ = 0, idle_ = 0;
-  mutable ForkSafeMutex mutex_;
+  double waited_ = 0, idle_ = 0;   ///< of sessions that have ended
   std::vector<Failure> failures_;  ///< the first ones
   int64_t failure_count_ = 0;
 };
 
 Pipeline::Pipeline(std::shared_ptr<Source> source, Graph graph, const Options& options)
     : engine_(std::make_unique<Engine>(std::move(source), std::move(graph), options)) {}
-Pipeline::~Pipeline() = default;
+Pipeline::~Pipeline() {
+  if (engine_->is_within()) std::thread([engine = std::move(engine_)]() mutable { engine.reset(); }).detach();
+}
 std::optional<Batch> Pipeline::next() { return engine_->next(); }
 std::vector<Array> Pipeline::sample(int64_t epoch, int64_t index) const { return engine_->sample(epoch, index); }
 void Pipeline::reset() { engine_->reset(); }
@@ -177,5 +249,7 @@ std::vector<Failure> Pipeline::failures() const { return engine_->failures(); }
 int64_t Pipeline::failure_count() const { return engine_->failure_count(); }
 Profile Pipeline::profile() const { return engine_->profile(); }
 void Pipeline::stop() { engine_->stop(); }
+const std::shared_ptr<Source>& Pipeline::source() const { return engine_->source(); }
+const Graph& Pipeline::graph() const { return engine_->graph(); }
 
 }  // namespace iruka::pipeline

@@ -141,12 +141,38 @@ class Walk {
   std::vector<std::pair<dev_t, ino_t>> around_;             ///< the folder that is visited, and those it is in
 };
 
+class Rows final : public Source {
+ public:
+  explicit Rows(std::vector<Array> arrays) : arrays_(std::move(arrays)) {
+    if (arrays_.empty()) throw ValueError("arrays: there are no arrays");
+    for (const Array& array : arrays_) {
+      if (array.ndim() == 0) throw ValueError("arrays: an array has no axis that could count samples");
+      if (array.shape(0) != size() || array.shape(0) == 0)
+        throw ValueError("arrays: the lengths are " + std::to_string(size()) + " and " +
+                         std::to_string(array.shape(0)) + ", not all the same and at least 1");
+    }
+  }
+  int64_t size() const override { return arrays_.front().shape(0); }
+  int values() const override { return static_cast<int>(arrays_.size()); }
+  std::vector<Value> sample(int64_t index) const override {
+    std::vector<Value> values;
+    values.reserve(arrays_.size());
+    for (const Array& array : arrays_) values.emplace_back(array.at(index));
+    return values;
+  }
+
+ private:
+  std::vector<Array> arrays_;
+};
+
 }  // namespace
 
 std::string Source::describe(int64_t index) const { return "sample " + std::to_string(index); }
 int64_t Source::cost(int64_t) const { return 0; }
 std::vector<GivenSample> Source::next(int64_t) { return {}; }
 void Source::begin(int64_t) {}
+
+std::shared_ptr<Source> arrays(std::vector<Array> arrays) { return std::make_shared<Rows>(std::move(arrays)); }
 
 std::shared_ptr<Source> files(std::vector<std::string> paths, std::vector<int64_t> labels) {
   return std::make_shared<Files>(std::move(paths), std::move(labels));

@@ -9,11 +9,15 @@ namespace iruka::pipeline {
 namespace {
 
 /// `value` as an integer, rounded, ties away from zero.
-int64_t whole(double value) { return std::llround(value); }
+int64_t whole(double value) {
+  if (!(std::abs(value) < 0x1p62))
+    throw ValueError("pipeline: a size or a place of a stage is a number of pixels, not " + std::to_string(value));
+  return std::llround(value);
+}
 
 void set_element(std::vector<double>& numbers, int element, double value) {
   if (const auto count = static_cast<size_t>(element) + 1; numbers.size() < count)
-    numbers.resize(count, numbers.back());
+    numbers.resize(count, numbers.empty() ? 0.0 : numbers.back());
   numbers[static_cast<size_t>(element)] = value;
 }
 

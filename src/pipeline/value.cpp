@@ -1,5 +1,8 @@
 #include "pipeline/value.h"
 
+#include <cstring>
+
+#include "core/device.h"
 #include "image/geometry/plan.h"
 #include "iruka/error.h"
 
@@ -15,6 +18,17 @@ image::DecodeOptions with_chain(const Value::Encoded& encoded, const std::option
 std::optional<image::Chain> chain_of(const Value& value) {
   if (value.stages().empty()) return std::nullopt;
   return image::Chain(value.stages(), value.layout());
+}
+
+/// A small array costs less than the launch of a copy.
+void copy_into(const Array& to, const Array& from) {
+  const bool is_plain = from.dtype() == to.dtype() && from.shape() == to.shape() && from.is_c_contiguous() &&
+                        to.is_c_contiguous() && from.device().target().is_host && to.device().target().is_host;
+  if (!is_plain) {
+    Array(to).assign(from);
+  } else if (from.size() > 0) {
+    std::memcpy(to.data(), from.data(), static_cast<size_t>(from.size() * from.itemsize()));
+  }
 }
 
 }  // namespace
@@ -50,12 +64,11 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
   return value;
 }
 
-Value Value::with(std::span<const image::Stage> stages, image::Layout layout) const {
+Value Value::with(std::span<const image::Stage> stages, image::Layout layout) && {
   if (is_file()) throw TypeError("'" + path_ + "' is a file: Decode() comes before other stages");
-  Value value = *this;
-  if (value.stages_.empty() && !is_encoded()) value.layout_ = layout;
-  value.stages_.insert(value.stages_.end(), stages.begin(), stages.end());
-  return value;
+  if (stages_.empty() && !is_encoded()) layout_ = layout;
+  stages_.insert(stages_.end(), stages.begin(), stages.end());
+  return std::move(*this);
 }
 
 Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
@@ -79,7 +92,7 @@ Array Making::make(const Array* out) const {
   if (!chain_ && !out) return start;
   if (!out) return (*chain_)(start);
   if (!chain_) {
-    Array(*out).assign(start);
+    copy_into(*out, start);
   } else {
     chain_->into(*out, start);
   }
@@ -107,6 +120,13 @@ Array Value::array() const {
     return image::decode(encoded()->bytes, with_chain(*encoded(), chain), encoded()->where);
   }
   return Making(*this).make(nullptr);
+}
+
+Array Value::own_array() const {
+  if (is_file() || is_encoded() || !stages_.empty()) return array();
+  Array own = Array::empty(array_.shape(), array_.dtype(), array_.device());
+  copy_into(own, array_);
+  return own;
 }
 
 void Value::into(const Array& out) const { Making(*this).make(&out); }

@@ -24,7 +24,8 @@ _core_pipeline = _core._pipeline
 
 
 def _name_of(function: Callable) -> str:
-    return getattr(function, "__name__", None) or getattr(function, "name", None) or type(function).__name__
+    names = (getattr(function, "__name__", None), getattr(function, "name", None), type(function).__name__)
+    return next(name for name in names if isinstance(name, str) and name)
 
 
 class GraphBuilder:

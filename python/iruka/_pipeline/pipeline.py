@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import dataclasses
 import keyword
 import weakref
@@ -25,7 +26,8 @@ _alive: weakref.WeakSet = weakref.WeakSet()
 def _stop_all() -> None:
     """Threads that call Python end before the interpreter does."""
     for pipeline in list(_alive):
-        pipeline.close()
+        with contextlib.suppress(ValueError):  # a daemon thread takes a batch
+            pipeline.close()
 
 
 def _to_torch(array: ndarray):
@@ -76,13 +78,15 @@ def _batch_type(names: list[str]) -> type:
     return Batch
 
 
-def _integer(value, name: str, least: int) -> int:
+def _integer(value, name: str, least: int, most: int = 2**63 - 1) -> int:
     try:
         number = value.__index__()
     except AttributeError:
         raise TypeError(f"Pipeline: {name} must be an integer, not {value!r}") from None
     if number < least:
         raise ValueError(f"Pipeline: {name} must be at least {least}, not {number}")
+    if number > most:
+        raise ValueError(f"Pipeline: {name} must be at most {most}, not {number}")
     return number
 
 
@@ -100,9 +104,11 @@ class Pipeline:
     device: where the batches are: 'cpu', 'cuda', a device. None: the CPU.
     num_shards, shard_id: this pipeline takes part shard_id of num_shards, which are disjoint and together the whole.
         The parts move by one each epoch, unless `stick_to_shard`, which also shuffles within the part.
-    pad_last_batch: all shards have equally many batches, in which the last sample is repeated.
+    pad_last_batch: all shards have equally many batches, in which the last sample is repeated (a neighbour's where a
+        shard has no sample).
     last_batch: 'partial' makes a smaller last batch, 'drop' leaves it out, 'fill' repeats the last sample.
-    threads: at most so many of the library's threads (iruka.set_num_threads) at a time. None: all.
+    threads: at most so many of the library's threads (iruka.set_num_threads) for a batch; while its last samples are
+        made, the next one begins. 1: never two samples at a time. None: all.
     prefetch: batches made before they are asked for; 0 makes each when it is asked for.
     on_error: what a sample that cannot be made does: 'raise' its error in place of its batch, 'skip' leaves the sample
         out of its batch, 'replace' takes another sample at random. failures and report() tell of them.
@@ -111,7 +117,8 @@ class Pipeline:
 
     `for batch in pipeline` is an epoch; each batch is a named tuple of the fields. len(pipeline) is the number of its
     batches, pipeline[i] the sample i as it is in this epoch. state_dict() and load_state_dict() resume at any batch.
-    `with pipeline:` stops the threads at the end. In C++: iruka/pipeline.h.
+    `with pipeline:` stops the threads at the end. One thread at a time takes batches, resets and closes, and no
+    function or source of the pipeline itself; others get ValueError. In C++: iruka/pipeline.h.
 
     Raises ValueError and TypeError for arguments and stages that no sample could pass.
     """
@@ -148,7 +155,7 @@ class Pipeline:
         self._options = {
             "batch_size": _integer(batch_size, "batch_size", 1),
             "shuffle": bool(shuffle),
-            "seed": _integer(seed, "seed", 0) & 0xFFFFFFFFFFFFFFFF,
+            "seed": _integer(seed, "seed", 0, 2**64 - 1),
             "device": device,
             "shard": _integer(shard_id, "shard_id", 0),
             "shards": _integer(num_shards, "num_shards", 1),
@@ -248,20 +255,22 @@ class Pipeline:
         return {**self._core().state(), "samples": self._core().samples(), **self._signature()}
 
     def _signature(self) -> dict:
-        return {name: self._options[name] for name in ("batch_size", "shuffle", "shard", "shards")}
+        names = ("batch_size", "shuffle", "shard", "shards", "stick_to_shard", "pad_last_batch", "last_batch")
+        return {name: self._options[name] for name in names}
 
     def load_state_dict(self, state: dict) -> None:
         """Goes on where state_dict() was taken. Raises ValueError for the state of a pipeline with other samples,
         batches, shards or seed."""
-        own = {**self.state_dict()}
-        for name in ("seed", "samples", *self._signature()):
+        own = self.state_dict()
+        for name in own:
             if name not in state:
                 raise ValueError(f"load_state_dict: the state has no {name!r}")
-            if state[name] != own[name]:
+            if name not in ("epoch", "batch") and state[name] != own[name]:
                 raise ValueError(
                     f"load_state_dict: the state is of a pipeline with {name} {state[name]}, not {own[name]}"
                 )
-        self._core().restore(state["seed"], state["epoch"], state["batch"])
+        place = [_integer(state[name], f"load_state_dict: {name}", 0) for name in ("epoch", "batch")]
+        self._core().restore(state["seed"], *place)
         self._is_resumed = True
 
     @property
@@ -279,10 +288,10 @@ class Pipeline:
         return Profile.of(self._core().profile(), _core.get_num_threads())
 
     def close(self) -> None:
-        """Stops the threads and lets go of the source. Batches stay as they are."""
-        core, self._pipeline = self._pipeline, None
-        if core is not None:
-            core.stop()
+        """Stops the threads. Batches stay as they are; the pipeline makes no more of them."""
+        if self._pipeline is not None:
+            self._pipeline.stop()
+            self._pipeline = None
 
     def __enter__(self):
         return self

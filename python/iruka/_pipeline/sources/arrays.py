@@ -27,6 +27,13 @@ def _samples_of(array, name: str, function: str):
     return array
 
 
+def _is_native(array) -> bool:
+    """Whether the core reads the samples where they are, without the interpreter."""
+    if isinstance(array, _core.ndarray):
+        return array.device.name == "cpu"
+    return array.dtype.kind in "biufc" and array.dtype.isnative and array.dtype.char not in "gG"
+
+
 class Arrays(Source):
     """The elements of arrays along their first axis."""
 
@@ -47,6 +54,11 @@ class Arrays(Source):
     def __getitem__(self, index: int) -> tuple:
         place = place_of(index, len(self), self._function)
         return tuple(array[place] for array in self._arrays)
+
+    def _core_source(self):
+        if not all(_is_native(array) for array in self._arrays):
+            return super()._core_source()
+        return _core._pipeline.arrays(self._arrays)
 
 
 class ArrayFiles(Source):
