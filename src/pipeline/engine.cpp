@@ -122,7 +122,21 @@ double Session::idle() const {
 
 bool Session::is_full() const {
   const auto batches = std::ranges::count_if(queue_, [](const auto& work) { return !work->is_end; });
-  return batches >= std::max(options_.prefetch, 1) || waits_for_consumer_;
+  const int64_t most = std::max(options_.prefetch, 1);
+  // Epochs may have no batches, but an end.
+  return batches >= most || std::ssize(queue_) >= 2 * most || waits_for_consumer_;
+}
+
+/// What comes next, or the error of a sequential source, whose epoch ends.
+std::shared_ptr<BatchWork> Session::next_work() {
+  try {
+    return positions_.next();
+  } catch (...) {
+    auto work = std::make_shared<BatchWork>();
+    work->error = std::current_exception();
+    work->is_done = true;
+    return work;
+  }
 }
 
 /// Null when the session ends.
@@ -134,14 +148,7 @@ std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& loc
   if (stop_.stop_requested() || failure_) return nullptr;
   has_turn_ = true;
   lock.unlock();
-  std::shared_ptr<BatchWork> work;
-  try {
-    work = positions_.next();
-  } catch (...) {  // a sequential source has raised; its epoch ends
-    work = std::make_shared<BatchWork>();
-    work->error = std::current_exception();
-    work->is_done = true;
-  }
+  std::shared_ptr<BatchWork> work = next_work();
   lock.lock();
   waits_for_consumer_ = source_.is_sequential() && (work->is_end || work->is_done);
   queue_.push_back(work);
@@ -180,7 +187,7 @@ void Session::drive(BatchStream* stream) {
 
 std::shared_ptr<BatchWork> Session::take() {
   if (!makes_ahead()) {
-    std::shared_ptr<BatchWork> work = positions_.next();
+    std::shared_ptr<BatchWork> work = next_work();
     Turn turn(*this);
     if (!work->is_done) maker_.make(*work, turn);
     return work;

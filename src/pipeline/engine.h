@@ -56,6 +56,7 @@ class Session {
   void make(BatchWork& work, AllTaken& taken, BatchStream* stream);
   bool is_full() const;
   bool makes_ahead() const { return options_.prefetch > 0 && !options_.is_serial; }
+  std::shared_ptr<BatchWork> next_work();
   std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
 
   const Source& source_;

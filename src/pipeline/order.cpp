@@ -57,9 +57,10 @@ EpochOrder epoch_order(int64_t size, const OrderOptions& options, int64_t epoch)
   const int64_t longest = options.pad_last_batch ? (size + options.shards - 1) / options.shards : own;
   order.batches = (longest + batch - 1) / batch;
   const bool fills = options.pad_last_batch || options.last_batch == LastBatch::fill;
-  if (fills && own > 0) {
+  if (fills && size > 0) {
+    const int64_t repeated = own > 0 ? order.indices.back() : begin;  // a shard may have no samples of its own
     order.padded = order.batches * batch - own;
-    order.indices.resize(static_cast<size_t>(order.batches * batch), order.indices.back());
+    order.indices.resize(static_cast<size_t>(order.batches * batch), repeated);
   }
   return order;
 }
