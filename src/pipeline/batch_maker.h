@@ -89,8 +89,8 @@ class BatchMaker {
   bool is_on_cpu_;
   bool calls_functions_ = false;
   std::vector<std::vector<bool>> is_last_use_;  ///< of each node's inputs
-  std::vector<std::string> names_;            ///< of the source, of each node, and of making the outputs
-  std::unique_ptr<StageCounter[]> counters_;  ///< of each name
+  std::vector<std::string> names_;              ///< of the source, of each node, and of making the outputs
+  std::unique_ptr<StageCounter[]> counters_;    ///< of each name
 };
 
 }  // namespace iruka::pipeline

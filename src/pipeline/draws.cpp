@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -60,14 +61,20 @@ void Distribution::check(const std::string& where) const {
     case Kind::integers:
       if (first >= second || first != std::floor(first) || second != std::floor(second))
         refuse("integers go from low to below high");
+      if (std::max(-first, second) > 0x1p53) refuse("integers go from -2^53 to 2^53");
       break;
     case Kind::choice: {
       if (values.empty()) throw ValueError(where + ": there is nothing to choose from");
       if (!weights.empty() && weights.size() != values.size())
         throw ValueError(where + ": there are " + std::to_string(values.size()) + " values and " +
                          std::to_string(weights.size()) + " weights");
+      for (const double value : values) {
+        if (!std::isfinite(value))
+          throw ValueError(where + ": the values to choose from must be finite, not " + std::to_string(value));
+      }
       for (const double weight : weights) {
-        if (!(weight >= 0)) throw ValueError(where + ": weights are at least 0, not " + std::to_string(weight));
+        if (!std::isfinite(weight) || weight < 0)
+          throw ValueError(where + ": weights are finite and at least 0, not " + std::to_string(weight));
       }
       if (!weights.empty() && !(std::reduce(weights.begin(), weights.end()) > 0))
         throw ValueError(where + ": the sum of the weights must be positive");

@@ -142,7 +142,9 @@ double Session::idle() const {
 
 bool Session::is_full() const {
   const auto batches = std::ranges::count_if(queue_, [](const auto& work) { return !work->is_end; });
-  return batches >= std::max(options_.prefetch, 1) || waits_for_consumer_;
+  const int64_t most = std::max(options_.prefetch, 1);
+  // Epochs may have no batches, but an end.
+  return batches >= most || std::ssize(queue_) >= 2 * most || waits_for_consumer_;
 }
 
 /// The next batch, or the error of a source in its place, which ends the epoch.

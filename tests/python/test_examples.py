@@ -143,6 +143,7 @@ def test_every_example_is_run_here():
         "patch_match.py",
         "tile_network.py",
         "torch_network.py",
+        "train_pipeline.py",
         "volume_network.py",
         "voxel_network.py",
     ]
@@ -219,6 +220,30 @@ def test_torch_network(tmp_path):
     done = run(ROOT / "examples" / "torch_network.py", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[64, 64, 64, 4]" in done.stdout
+
+
+def test_train_pipeline(tmp_path, rng):
+    """Bright and dark pictures are told apart; a damaged file is named. Without PyTorch the program says so."""
+    program = ROOT / "examples" / "train_pipeline.py"
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        done = run(program, tmp_path, folder=tmp_path)
+        assert done.returncode == 1 and done.stderr.splitlines() == [
+            "train_pipeline.py trains with PyTorch, which is not installed: pip install torch"
+        ]
+        return
+    names = []
+    for k in range(16):
+        names.append(f"{k}.png {k % 2}")
+        image.imwrite(tmp_path / f"{k}.png", rng.integers(150 * (k % 2), 90 + 150 * (k % 2), (60, 70, 3), np.uint8))
+    (tmp_path / "15.png").write_bytes(b"no picture")
+    (tmp_path / "file_list.txt").write_text("\n".join(names))
+    done = run(program, tmp_path, "--size", 40, "--epochs", 8, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    losses = [float(loss) for loss in re.findall(r"loss (\S+),", done.stdout)]
+    assert len(losses) == 8 and losses[-1] < 0.5 * losses[0]
+    assert "120 samples, 8 failed" in done.stdout and "15.png" in done.stdout
 
 
 def test_volume_network(tmp_path, rng):
