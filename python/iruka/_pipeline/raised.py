@@ -6,8 +6,8 @@ import traceback
 
 
 def without_frames(error: BaseException) -> None:
-    """Lets go of the frames that raised an error, and of the arrays in them: a report may keep the error for long. Where
-    it was raised becomes a note."""
+    """Lets go of the frames that raised an error, and of the arrays in them: a report may keep the error for long.
+    Where it was raised becomes a note."""
     places = "".join(traceback.format_tb(error.__traceback__)).rstrip()
     known: set[int] = set()
     part: BaseException | None = error

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import TypeError, ValueError
 
+if TYPE_CHECKING:
+    _Number = float  # a distribution may stand where a stage has a number
+else:
+    _Number = object
 
-class Random:
+
+class Random(_Number):
     """A number of a stage that is drawn for each sample.
 
     It follows from the pipeline's seed, the epoch and the sample's index. One object that stands in several places, of
