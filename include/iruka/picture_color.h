@@ -39,7 +39,7 @@ struct Contrast {
 struct Saturation {
   double factor = 1;
 };
-/// Turns the colours of RGB about grey in the plane of I and Q of NTSC's YIQ.
+/// Turns the colours of RGB about grey in the plane of I and Q of NTSC's YIQ, red towards yellow.
 struct Hue {
   double degrees = 0;
 };

@@ -287,7 +287,7 @@ struct Failure {
   std::string sample;  ///< Source::describe()
   std::string stage;
   std::string message;
-  std::exception_ptr error;
+  std::exception_ptr error;  ///< null where next() raised it
   int64_t replaced_by = -1;
 };
 

@@ -442,7 +442,8 @@ nb::list failures(const PyPipeline& self) {
   nb::list list;
   for (const pipeline::Failure& failure : self.core().failures())
     list.append(nb::make_tuple(failure.epoch, failure.index, name_of(failure.sample), name_of(failure.stage),
-                               name_of(failure.message), exception_object(failure.error),
+                               name_of(failure.message),
+                               failure.error ? exception_object(failure.error) : nb::object(nb::none()),
                                failure.replaced_by < 0 ? nb::object(nb::none()) : nb::cast(failure.replaced_by)));
   return list;
 }

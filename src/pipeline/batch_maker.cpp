@@ -308,7 +308,7 @@ void BatchMaker::note_failure(BatchWork& work, const Sample& sample) const {
                            .sample = std::move(name),
                            .stage = sample.stage ? *sample.stage : names_.front(),
                            .message = message_of(sample.error),
-                           .error = sample.error});
+                           .error = options_.on_error == OnError::raise ? nullptr : sample.error});
 }
 
 /// Notes the samples that failed, but not their repetitions at the end, and replaces both.

@@ -1,5 +1,6 @@
 """Colours of pictures against OpenCV, Pillow, scikit-image and NumPy, and as stages of chains on every device."""
 
+import colorsys
 import os
 import pathlib
 import subprocess
@@ -239,9 +240,18 @@ def test_saturation_hue_and_matrices(rng, layout, dtype):
     yiq = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
     for degrees in (0, 30, -77, 180, 720 + 15):
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-        want = x @ (np.linalg.inv(yiq) @ [[1, 0, 0], [0, c, -s], [0, s, c]] @ yiq).T
+        want = x @ (np.linalg.inv(yiq) @ [[1, 0, 0], [0, c, s], [0, -s, c]] @ yiq).T
         got = pixels(image.hue(given, degrees, layout=layout))
         assert farthest(got, rounded(want, dtype)) <= (1 if dtype == np.uint8 else near)
+    red = WHITE[dtype] * np.array([0.8, 0.1, 0.1])
+    orange = pixels(
+        image.hue(
+            np.broadcast_to(red, rgb.shape).astype(dtype).transpose((0, 1, 2) if layout == "HWC" else (2, 0, 1)),
+            30,
+            layout=layout,
+        )
+    )[0, 0]
+    assert 15 < 360 * colorsys.rgb_to_hsv(*(orange.astype(float) / WHITE[dtype]))[0] < 45  # as HSV's hue turns
     for outputs in (1, 2, 3, 7):
         matrix, offset = rng.normal(size=(outputs, 3)), rng.normal(size=outputs) * WHITE[dtype]
         got = pixels(image.color_matrix(given, matrix, offset, layout=layout))

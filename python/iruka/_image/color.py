@@ -145,8 +145,8 @@ def saturation(picture, factor: float, *, layout: str = "HWC", out=None):
 
 
 def hue(picture, degrees: float, *, layout: str = "HWC", out=None):
-    """Turns the colours of RGB about grey, in the plane of I and Q of NTSC's YIQ: a linear map, as DALI's hue. Raises
-    ValueError for pictures that do not have 3 channels."""
+    """Turns the colours of RGB about grey, in the plane of I and Q of NTSC's YIQ, red towards yellow: a linear map, as
+    DALI's hue. Raises ValueError for pictures that do not have 3 channels."""
     return _run(picture, out, layout, Hue, degrees)
 
 

@@ -231,7 +231,7 @@ class Pipeline:
     def _name_sample(self, error: BaseException) -> None:
         """Adds to an error which sample and stage it is about."""
         for failure in reversed(self.failures):
-            if type(failure.error) is type(error) and str(failure.error) == str(error):
+            if failure.message in (str(error), f"{type(error).__name__}: {error}"):
                 error.add_note(f"Pipeline: {failure.sample}, in {failure.stage} (epoch {failure.epoch})")
                 return
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """A sample that could not be made: `sample` is its file or number, `stage` where it failed, `replaced_by` the index
-    of the sample in its place, or None."""
+    """A sample that could not be made: `sample` is its file or number, `stage` where it failed, `error` what was
+    raised (None where the pipeline raised it), `replaced_by` the index of the sample in its place, or None."""
 
     epoch: int
     index: int
     sample: str
     stage: str
     message: str
-    error: BaseException
+    error: BaseException | None
     replaced_by: int | None
 
 

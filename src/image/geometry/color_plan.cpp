@@ -194,7 +194,7 @@ std::vector<PointStep> color_steps(const Hue& stage, PictureShape& shape, Dtype&
   check_rgb("hue", shape);
   const Matrix yiq{{{0.299, 0.587, 0.114}, {0.596, -0.274, -0.321}, {0.211, -0.523, 0.311}}};
   const double angle = std::fmod(stage.degrees, 360.0) * std::numbers::pi / 180;
-  const Matrix turn{{{1, 0, 0}, {0, std::cos(angle), -std::sin(angle)}, {0, std::sin(angle), std::cos(angle)}}};
+  const Matrix turn{{{1, 0, 0}, {0, std::cos(angle), std::sin(angle)}, {0, -std::sin(angle), std::cos(angle)}}};
   return matrix_of_rgb(product(inverse(yiq), product(turn, yiq)), dtype);
 }
 

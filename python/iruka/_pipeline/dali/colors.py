@@ -42,11 +42,6 @@ def _number(name: str, argument: str, value):
     return numbers_of(value, 1, name, argument)[0]
 
 
-def _turned(degrees):
-    """DALI turns hues in the other direction than image.Hue."""
-    return -degrees
-
-
 def _is_neutral(value, neutral: float) -> bool:
     return not isinstance(value, DataNode) and value == neutral
 
@@ -59,7 +54,7 @@ Factor = tuple[str, object, str, float, Callable]
 def _twist(name: str, node, hue, saturation, factors: list[Factor], dtype, device) -> DataNode:
     """Hue and saturation, then the stages of `factors`, without those that change nothing."""
     first: list[Factor] = [
-        ("hue", _turned(_number(name, "hue", hue)), "hue.degrees", 0, lambda kind, value: image.Hue(value)),
+        ("hue", hue, "hue.degrees", 0, lambda kind, value: image.Hue(value)),
         ("saturation", saturation, "saturation.factor", 1, lambda kind, value: image.Saturation(value)),
     ]
     values: dict = {}
