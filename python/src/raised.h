@@ -15,7 +15,10 @@ class RaisedByPython : public std::exception {
   /// Takes the error of the calling thread, which holds the GIL.
   explicit RaisedByPython(nb::python_error& error)
       : error_(error.value().inc_ref().ptr(), drop), text_(text_of_error(nb::handle(error.value()))) {
-    package_attribute("iruka._pipeline.raised", "without_frames")(nb::handle(error_.get()));
+    try {
+      package_attribute("iruka._pipeline.raised", "without_frames")(nb::handle(error_.get()));
+    } catch (nb::python_error&) {  // NOLINT(bugprone-empty-catch): they stay
+    }
   }
   const char* what() const noexcept override { return text_.c_str(); }
   void restore() const { PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error_.get())), error_.get()); }

@@ -307,6 +307,30 @@ def test_states_that_lack_something():
             pipe.load_state_dict({**state, name: value})
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", ">f4", "float16", "float64", "complex64"])
+@pytest.mark.parametrize("order", ["C", "F", "reversed"])
+def test_arrays_of_any_layout_give_their_rows(dtype, order):
+    rows = (np.arange(5 * 3 * 4) % 7).reshape(5, 3, 4).astype(dtype)
+    rows = np.asfortranarray(rows) if order == "F" else rows[::-1] if order == "reversed" else rows
+    with Pipeline({"a": rows, "b": rows[:, 0, 0], "c": rows[:, :, :0]}, [], 2, shuffle=True, output="numpy") as pipe:
+        for batch in pipe:
+            own = list(batch.info.indices)
+            for made, whole in zip(batch, (rows, rows[:, 0, 0], rows[:, :, :0]), strict=True):
+                np.testing.assert_array_equal(made, whole[own])
+                assert made.dtype == whole.dtype.newbyteorder("=")
+
+
+def test_a_source_of_arrays_in_the_core():
+    for wrong, message in (
+        ([], "no arrays"),
+        ([np.float32(3)], "no axis"),
+        ([ROWS, ROWS[:3]], "lengths are 20 and 3"),
+        ([ROWS[:0]], "at least 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _core._pipeline.arrays(wrong)
+
+
 def test_a_function_with_an_odd_name():
     class Odd:
         name = 3
