@@ -104,7 +104,7 @@ def test_pixels_are_those_of_the_functions(paths):
     with Pipeline(paths, [Decode(), image.Resize((16, 18)), image.Flip()], batch_size=5) as pipe:
         made = np.concatenate([np.asarray(batch.picture) for batch in pipe])
     for path, got in zip(paths, made, strict=True):
-        wanted = np.asarray(image.resize(image.imread(path), (16, 18)))[:, ::-1]
+        wanted = iruka.asnumpy(image.resize(image.imread(path), (16, 18)))[:, ::-1]
         np.testing.assert_array_equal(got, wanted)
 
 
@@ -230,7 +230,7 @@ def test_pictures_of_unequal_size_are_a_list(paths):
         batch = next(iter(pipe))
     assert isinstance(batch.picture, list)
     for path, got in zip(paths, batch.picture):
-        np.testing.assert_array_equal(np.asarray(got), np.asarray(image.imread(path)))
+        np.testing.assert_array_equal(np.asarray(got), iruka.asnumpy(image.imread(path)))
 
 
 def test_one_number_serves_several_fields():
@@ -305,7 +305,7 @@ def test_functions_and_kernels():
     one, other = (next(iter(pipe)) for pipe in pipes)
     np.testing.assert_array_equal(np.asarray(one.a), np.asarray(other.a))
     assert np.asarray(one.b).tolist() == [0, 10, 20, 30, 40, 50]
-    base = np.stack([np.asarray(image.resize(image.convert_color(p, "rgb", "gray"), (8, 8))) for p in source[0]])
+    base = np.stack([iruka.asnumpy(image.resize(image.convert_color(p, "rgb", "gray"), (8, 8))) for p in source[0]])
     noise = np.asarray(one.a) - 2 * base.astype(np.float32)
     assert noise.min() >= 0 and noise.max() < 1 and len(np.unique(noise[:, 0, 0])) == 6
 
@@ -332,7 +332,7 @@ def test_skipping_damaged_files(folder, tmp_path):
             assert sorted(k for b in batches for k in b.info.indices) == sorted(set(range(COUNT)) - bad)
             for batch in batches:
                 for k, row in zip(batch.info.indices, np.asarray(batch[0]), strict=True):
-                    np.testing.assert_array_equal(row, np.asarray(image.resize(image.imread(paths[k]), (9, 9))))
+                    np.testing.assert_array_equal(row, iruka.asnumpy(image.resize(image.imread(paths[k]), (9, 9))))
             assert sorted(f.index for f in pipe.failures if f.epoch == epoch) == sorted(bad)
         report = pipe.report()
     assert (report.samples, report.failed, report.replaced) == (2 * (COUNT - len(bad)), 2 * len(bad), 0)
@@ -357,7 +357,7 @@ def test_replacing_damaged_files(folder, tmp_path):
     assert report.samples == COUNT and report.failed == report.replaced == 5
     for info, rows in runs[0]:
         for k, row in zip(info.indices, rows, strict=True):
-            np.testing.assert_array_equal(row, np.asarray(image.resize(image.imread(paths[k]), (9, 9))))
+            np.testing.assert_array_equal(row, iruka.asnumpy(image.resize(image.imread(paths[k]), (9, 9))))
 
 
 def test_raising_goes_on_behind_the_batch(folder, tmp_path):
