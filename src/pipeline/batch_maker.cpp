@@ -43,6 +43,18 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
+/// While it lives, the arrays that functions make on this thread lie where the pipeline's batches do.
+class DefaultDevice {
+ public:
+  explicit DefaultDevice(Device* device) : before_(set_default_device(device ? device : &cpu())) {}
+  ~DefaultDevice() { set_default_device(before_); }
+  DefaultDevice(const DefaultDevice&) = delete;
+  DefaultDevice& operator=(const DefaultDevice&) = delete;
+
+ private:
+  Device* const before_;
+};
+
 }  // namespace
 
 /// A sample of a batch while it is made.
@@ -161,6 +173,7 @@ std::vector<StageTime> BatchMaker::times() const {
 
 std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample* given,
                                         const std::string** stage) const {
+  const DefaultDevice scope(options_.device);
   std::vector<Value> values;
   *stage = &names_.front();
   {

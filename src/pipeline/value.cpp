@@ -94,7 +94,7 @@ Array Making::make(const Array* out) const {
   if (!chain_) {
     copy_into(*out, start);
   } else {
-    chain_->into(*out, start);
+    chain_->into(*out, start.to_device(out->device()));
   }
   return *out;
 }

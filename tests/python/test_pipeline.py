@@ -629,3 +629,18 @@ def test_many_pipelines_at_once(folder):
         worker.join()
     for result in results:
         assert_equal(result, reference)
+
+
+def test_functions_make_arrays_where_the_batches_are():
+    """Whatever the program's default device is."""
+    seen = []
+
+    def doubled(row):
+        seen.append(iruka.default_device().name)
+        return iruka.add(row, iruka.ones(4, "float32"))
+
+    rows = np.arange(12, dtype=np.float32).reshape(3, 4)
+    with Pipeline(rows, [doubled], batch_size=3) as pipe:
+        (batch,) = pipe
+    np.testing.assert_array_equal(np.asarray(batch[0]), rows + 1)
+    assert set(seen) == {"cpu"}

@@ -371,7 +371,7 @@ def test_a_signal_handler_that_takes_batches():
 
 
 def test_a_signal_handler_that_closes():
-    with Pipeline(ROWS, [lambda row: (time.sleep(0.05), row)[1]], 10) as pipe:
+    with Pipeline(ROWS, [lambda row: (time.sleep(0.05), row)[1]], 10, threads=1) as pipe:
         before = signal.signal(signal.SIGALRM, lambda *_: pipe.reset() or pipe._core().stop())
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         try:

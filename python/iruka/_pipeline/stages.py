@@ -113,6 +113,7 @@ class Function(PipelineStage):
     returns: an array, or a tuple of them.
 
     Functions run on the pipeline's threads, in parallel where they leave the interpreter's lock, as NumPy and Iruka do.
+    Their default device is the pipeline's.
     Kernels, vectorized functions and any Python function are taken.
 
     inputs: names of fields; None: the field whose stages these are.
