@@ -521,7 +521,7 @@ void bind_operations(nb::module_& module) {
 void bind_pipeline(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_pipeline", "Samples, graphs and batches.");
   bind_operations(module);
-  nb::class_<pipeline::Source>(module, "Source", nb::type_slots(source_slots));
+  const nb::class_<pipeline::Source> source(module, "Source", nb::type_slots(source_slots));
   module.def("files", &files, nb::arg("paths"), nb::arg("labels").none());
   module.def("arrays", [](const nb::list& list) {
     std::vector<Array> arrays;

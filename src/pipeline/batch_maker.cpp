@@ -97,6 +97,7 @@ class BatchMaker::Outputs {
   Batch::Output result(size_t output, const std::vector<int64_t>& positions) {
     Output& own = all_[output];
     std::vector<Array> arrays;
+    arrays.reserve(positions.size());
     for (const int64_t position : positions) arrays.push_back(own.own[static_cast<size_t>(position)]);
     const auto alike = [&](const Array& array) {
       return array.shape() == arrays.front().shape() && array.dtype() == arrays.front().dtype();
@@ -165,6 +166,7 @@ BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options
 
 std::vector<StageTime> BatchMaker::times() const {
   std::vector<StageTime> times;
+  times.reserve(names_.size());
   for (size_t k = 0; k < names_.size(); ++k)
     times.push_back({names_[k], counters_[k].calls.load(std::memory_order_relaxed),
                      static_cast<double>(counters_[k].nanoseconds.load(std::memory_order_relaxed)) * 1e-9});

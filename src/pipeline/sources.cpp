@@ -97,6 +97,7 @@ class Walk {
     visit(folder);
     std::ranges::sort(found_);
     std::vector<std::string> paths;
+    paths.reserve(found_.size());
     for (const auto& [parent, name] : found_) paths.push_back((fs::path(parent) / name).string());
     return paths;
   }

@@ -22,7 +22,6 @@ namespace image = iruka::image;
 using iruka::Array;
 using iruka::Dims;
 using iruka::Dtype;
-using iruka::Error;
 using iruka::TypeError;
 using iruka::ValueError;
 using iruka::test::error_of;
@@ -129,6 +128,7 @@ TEST(Sources, FoldersAreClasses) {
   EXPECT_EQ(found.classes, (std::vector<std::string>{"cat", "dog", "empty"}));
   EXPECT_EQ(found.labels, (Indices{0, 1, 1}));
   std::vector<std::string> names;
+  names.reserve(found.paths.size());
   for (const std::string& path : found.paths) names.push_back(fs::path(path).filename().string());
   EXPECT_EQ(names, (std::vector<std::string>{"3.webp", "1.png", "2.JPG"}));
   EXPECT_TRUE(list_folder(folder / "empty").paths.empty());

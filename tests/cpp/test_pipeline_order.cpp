@@ -73,6 +73,7 @@ TEST(Draws, AreTheSameOnEveryThread) {
   std::vector<std::vector<double>> made(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(made.size());
     for (auto& own : made) threads.emplace_back([&] { own = numbers(); });
   }
   for (const auto& own : made) EXPECT_EQ(own, numbers());
