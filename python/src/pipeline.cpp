@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "buffer_bytes.h"
 #include "convert.h"
 #include "device.h"
 #include "interop.h"

@@ -7,6 +7,7 @@
 
 #include "core/thread_pool.h"
 #include "iruka/error.h"
+#include "ops/device_scope.h"
 #include "pipeline/device_batch.h"
 #include "pipeline/value.h"
 
@@ -43,17 +44,12 @@ std::string message_of(const std::exception_ptr& error) {
   }
 }
 
-/// While it lives, the arrays that functions make on this thread lie where the pipeline's batches do.
-class DefaultDevice {
- public:
-  explicit DefaultDevice(Device* device) : before_(set_default_device(device ? device : &cpu())) {}
-  ~DefaultDevice() { set_default_device(before_); }
-  DefaultDevice(const DefaultDevice&) = delete;
-  DefaultDevice& operator=(const DefaultDevice&) = delete;
-
- private:
-  Device* const before_;
-};
+/// The shape of so many samples of one shape.
+Dims batch_shape(int64_t samples, const Dims& shape) {
+  Dims dims{samples};
+  for (const int64_t extent : shape) dims.push_back(extent);
+  return dims;
+}
 
 }  // namespace
 
@@ -82,9 +78,7 @@ class BatchMaker::Outputs {
     {
       const std::lock_guard lock(mutex_);
       if (!own.dense.valid()) {
-        Dims dims{samples_};
-        for (const int64_t extent : shape) dims.push_back(extent);
-        own.dense = Array::empty(dims, dtype, device_);
+        own.dense = Array::empty(batch_shape(samples_, shape), dtype, device_);
         own.shape = shape;
       }
       if (own.shape == shape && own.dense.dtype() == dtype) return place = own.dense.at(position);
@@ -104,9 +98,8 @@ class BatchMaker::Outputs {
     };
     if (!std::ranges::all_of(arrays, alike)) return {.dense = {}, .arrays = std::move(arrays)};
     if (!own.is_uneven && std::ssize(positions) == samples_) return {.dense = own.dense, .arrays = {}};
-    Dims dims{std::ssize(positions)};
-    for (const int64_t extent : arrays.front().shape()) dims.push_back(extent);
-    const Array dense = Array::empty(dims, arrays.front().dtype(), device_);
+    const Array& first = arrays.front();
+    const Array dense = Array::empty(batch_shape(std::ssize(positions), first.shape()), first.dtype(), device_);
     for (size_t k = 0; k < arrays.size(); ++k) dense.at(static_cast<int64_t>(k)).assign(arrays[k]);
     return {.dense = dense, .arrays = {}};
   }
@@ -139,7 +132,8 @@ BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options
     : source_(source),
       graph_(std::move(graph)),
       options_(options),
-      is_on_cpu_(!options.device || options.device == &cpu()) {
+      device_(options.device ? *options.device : cpu()),
+      is_on_cpu_(&device_ == &cpu()) {
   if (graph_.outputs().empty()) throw ValueError("pipeline: the graph has no outputs");
   if (graph_.inputs() != source_.values())
     throw ValueError("pipeline: the source gives " + std::to_string(source_.values()) + " values and the graph takes " +
@@ -175,7 +169,7 @@ std::vector<StageTime> BatchMaker::times() const {
 
 std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample* given,
                                         const std::string** stage) const {
-  const DefaultDevice scope(options_.device);
+  const ops::DeviceScope scope(device_);  // of the arrays that functions make
   std::vector<Value> values;
   *stage = &names_.front();
   {
@@ -210,7 +204,7 @@ std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
   std::vector<Array> arrays;
   for (const Value& value : evaluate(key, nullptr, &stage)) {
     const Array made = value.own_array();
-    arrays.push_back(is_on_cpu_ ? made : made.to_device(*options_.device));
+    arrays.push_back(is_on_cpu_ ? made : made.to_device(device_));
   }
   return arrays;
 }
@@ -259,7 +253,7 @@ void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) 
     }
   }
   std::vector<std::exception_ptr> errors(values.size());
-  make_on_device(*options_.device, values, outs, errors);
+  make_on_device(device_, values, outs, errors);
   for (size_t k = 0; k < errors.size(); ++k) {
     if (errors[k] && !owners[k]->error) owners[k]->error = errors[k];
   }
@@ -296,7 +290,7 @@ void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
   work.batch = {};
   work.failures.clear();
   const auto count = std::ssize(work.indices);
-  Outputs outputs(graph_.outputs().size(), count, is_on_cpu_ ? cpu() : *options_.device);
+  Outputs outputs(graph_.outputs().size(), count, device_);
   std::vector<Sample> samples;
   samples.reserve(work.indices.size());
   for (int64_t k = 0; k < count; ++k) {

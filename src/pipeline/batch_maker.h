@@ -86,7 +86,8 @@ class BatchMaker {
   const Source& source_;
   const Graph graph_;
   const Options options_;
-  bool is_on_cpu_;
+  Device& device_;  ///< of the batches
+  const bool is_on_cpu_;
   bool calls_functions_ = false;
   std::vector<std::vector<bool>> is_last_use_;  ///< of each node's inputs
   std::vector<std::string> names_;              ///< of the source, of each node, and of making the outputs

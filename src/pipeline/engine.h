@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/fork.h"
 #include "pipeline/batch_maker.h"
 
 namespace iruka::pipeline {
@@ -21,7 +20,6 @@ class Positions {
   Positions(Source& source, const OrderOptions& options, const State& begin);
   /// The next batch, or the end of the epoch. Called by one thread at a time.
   std::shared_ptr<BatchWork> next();
-  bool is_at_begin_of_epoch() const { return number_ == 0; }
 
  private:
   std::shared_ptr<BatchWork> next_of_order();

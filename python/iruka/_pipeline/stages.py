@@ -131,7 +131,6 @@ class Function(PipelineStage):
 def bindings_of(stage: Stage, name_of: Callable[[Random], tuple]) -> tuple[Stage, list]:
     """A stage whose drawn numbers are examples, and what replaces them: (field, element, parameter)."""
     found, changes = [], {}
-    kind = None
     for field in dataclasses.fields(stage):
         value = getattr(stage, field.name)
         parts = value if isinstance(value, tuple) else (value,)
