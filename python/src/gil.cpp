@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "core/fork.h"
+
 namespace iruka::python {
 
 namespace {
@@ -19,6 +21,22 @@ auto or_sleep(Take&& take) {
   }
 }
 
+/// Python before 3.12 keeps its list of threads locked in a child of a fork() that happens while another thread without
+/// the GIL adds itself to the list; so fork() waits for that.
+constinit ForkSafeMutex adding_thread;
+
+/// Python's state of this thread, which takes no GIL. Null if the thread has one or Python ends.
+PyThreadState* make_thread_state() {
+  if (!can_call_python() || PyGILState_GetThisThreadState() != nullptr) return nullptr;
+  const std::lock_guard lock(adding_thread);
+  return PyThreadState_New(PyInterpreterState_Main());
+}
+
+/// The state holds the GIL and is dropped with it.
+void drop_thread_state() {
+  PyGILState_Release(PyGILState_UNLOCKED);  // PyThreadState_New() counts as a hold
+}
+
 }  // namespace
 
 bool can_call_python() {
@@ -33,18 +51,19 @@ GilRelease::~GilRelease() {
   or_sleep([this] { PyEval_RestoreThread(state_); });
 }
 
-GilHold::GilHold() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
+GilHold::GilHold() : made_(make_thread_state()), state_(or_sleep([] { return PyGILState_Ensure(); })) {}
 
-PythonThread::PythonThread() {
-  if (!can_call_python() || PyGILState_GetThisThreadState() != nullptr) return;
-  or_sleep([] { return PyGILState_Ensure(); });
-  state_ = PyEval_SaveThread();
+GilHold::~GilHold() {
+  PyGILState_Release(made_ ? PyGILState_LOCKED : state_);
+  if (made_) drop_thread_state();
 }
+
+PythonThread::PythonThread() : state_(make_thread_state()) {}
 
 PythonThread::~PythonThread() {
   if (state_ == nullptr || !can_call_python()) return;
   or_sleep([this] { PyEval_RestoreThread(state_); });
-  PyGILState_Release(PyGILState_UNLOCKED);  // the last one, which drops the state
+  drop_thread_state();
 }
 
 }  // namespace iruka::python

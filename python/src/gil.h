@@ -50,12 +50,13 @@ class GilReleaseIfHeld {
 class GilHold {
  public:
   GilHold();
-  ~GilHold() { PyGILState_Release(state_); }
+  ~GilHold();
   GilHold(const GilHold&) = delete;
   GilHold& operator=(const GilHold&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  PyThreadState* const made_;  ///< of a thread that is not Python's own
+  const PyGILState_STATE state_;
 };
 
 /// Keeps Python's state of a thread that is not Python's own. Without it each GilHold of the thread makes one, which
@@ -68,7 +69,7 @@ class PythonThread {
   PythonThread& operator=(const PythonThread&) = delete;
 
  private:
-  PyThreadState* state_ = nullptr;
+  PyThreadState* const state_;  ///< null: the thread had one
 };
 
 }  // namespace iruka::python

@@ -182,6 +182,36 @@ thread.join()
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_only
+@follows_forks
+def test_children_of_a_process_whose_new_threads_call_python():
+    # Python 3.11 keeps its list of threads locked in a child if a thread was adding itself during fork().
+    done = run_python(
+        FIRST_USES
+        + f"""
+from iruka.pipeline import Function, Pipeline
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        with Pipeline(np.arange(64), [Function(lambda x: x)], 32, prefetch=2, threads=2) as pipe:
+            assert [len(batch.value) for batch in pipe] == [32, 32]
+threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+[thread.start() for thread in threads]
+forks, end = 0, time.monotonic() + 10
+while forks < 20 or time.monotonic() < end:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    assert ends_in_time(pid, {20 * PATIENCE}) == 0, forks
+    forks += 1
+stop.set()
+[thread.join() for thread in threads]
+""",
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @needs_fake_driver
 def test_a_child_of_a_process_that_is_loading_the_driver():
     """A function that another thread was still in the middle of, to find something once for all calls."""

@@ -8,10 +8,12 @@ SEED:NUMBER runs one case again.
 """
 
 import argparse
+import contextlib
 import faulthandler
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,21 +31,26 @@ def campaign(options):
     while time.monotonic() < end and number < options.count:
         count = min(CASES_PER_PROCESS, options.count - number)
         given = ["--seed", options.seed, "--first", number, "--count", count, "--seconds", end - time.monotonic()]
-        child = subprocess.run(
-            [sys.executable, os.path.dirname(__file__), "--child", *map(str, given)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        last = [line for line in child.stdout.splitlines() if line.startswith("case ")]
+        exit_code, lines = run_child([sys.executable, os.path.dirname(__file__), "--child", *map(str, given)])
+        last = [line for line in lines if line.startswith("case ")]
         number = int(last[-1].split()[1]) + 1 if last else number + 1
-        if child.returncode != 0:
+        if exit_code != 0:
             findings += 1
-            text = "\n".join(line for line in child.stdout.splitlines() if not line.startswith("case "))
-            print(f"{text}\nexit code {child.returncode}: --case {options.seed}:{number - 1}", flush=True)
+            text = "\n".join(line for line in lines if not line.startswith("case "))
+            print(f"{text}\nexit code {exit_code}: --case {options.seed}:{number - 1}", flush=True)
     print(f"{number} cases of seed {options.seed}, {findings} findings")
     return findings
+
+
+def run_child(command):
+    """The exit code and the lines of output. Processes that a case forked and that hang end with it."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        exit_code = process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        output.seek(0)
+        return exit_code, output.read().splitlines()
 
 
 def child(options):
