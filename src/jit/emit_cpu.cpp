@@ -15,7 +15,8 @@ class CpuEmitter : KernelWriter {
     out_ += with_line_directives("preamble", kernel_.preamble);
     fixed_functions();
     argument_struct();
-    out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
+    out_ +=
+        "extern \"C\" void iruka_lane_loop(uint64_t);\nextern \"C\" void iruka_array_bytes(const void*, ptrdiff_t);\n";
     include_slices();
     if (signature_.form == LoopForm::stream) out_ += include_kernel("cpu/stream");
     if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
@@ -32,6 +33,7 @@ class CpuEmitter : KernelWriter {
     out_ += "extern \"C\" void " + std::string(entry_name(kernel_)) +
             "(const unsigned char* iruka_block, ptrdiff_t iruka_begin, ptrdiff_t iruka_end) {\n"
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
+    tell_sizes();
     bind_arguments("__attribute__((always_inline)) ");
     switch (signature_.form) {
       case LoopForm::flat: flat_loop("iruka_begin", "iruka_end"); break;
@@ -42,6 +44,15 @@ class CpuEmitter : KernelWriter {
     }
     after_loop();
     out_ += "}\n";
+  }
+
+  // Tells a compiler that widens bodies how long raw arrays are: it may read elements that only some rounds need.
+  void tell_sizes() {
+    each([&](size_t k, const Parameter&) {
+      if (!is_raw(k) || is_scratch(k) || signature_.operands[k].access != Access::raw_contiguous) return;
+      const std::string id = number(k);
+      out_ += "iruka_array_bytes(iruka_a.data" + id + ", iruka_a.size" + id + " * sizeof(*iruka_a.data" + id + "));\n";
+    });
   }
 
   // Compilers leave out loops around marked ones when they make loops interruptible.

@@ -2,6 +2,8 @@
 
 #include "backend/cpu/spmd/lane_loop.h"
 #include "backend/cpu/spmd/private_memory.h"
+#include "backend/cpu/spmd/short_loops.h"
+#include "backend/cpu/spmd/speculative_loads.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -163,6 +165,7 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  unroll_short_loops(function, analyses);
   llvm::FunctionPassManager passes;
   // Local arrays become registers once the loops over them are unrolled.
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3, /*OnlyWhenForced=*/false)
@@ -186,6 +189,7 @@ void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyse
   const auto preserved = passes.run(function, analyses);
   analyses.invalidate(function, preserved);
   hoist_invariants(function, analyses);
+  speculate_invariant_loads(function, analyses);
   llvm::FunctionPassManager closing;
   closing.addPass(llvm::LCSSAPass());
   analyses.invalidate(function, closing.run(function, analyses));

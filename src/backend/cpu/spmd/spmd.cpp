@@ -6,6 +6,7 @@
 #include "backend/cpu/spmd/lane_width.h"
 #include "backend/cpu/spmd/loop_writer.h"
 #include "backend/cpu/spmd/prepare.h"
+#include "backend/cpu/spmd/speculative_loads.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Constants.h"
@@ -37,9 +38,9 @@ size_t body_size(const LaneLoop& loop) {
   return size;
 }
 
-std::vector<llvm::CallInst*> find_markers(llvm::Module& module) {
+std::vector<llvm::CallInst*> find_markers(llvm::Module& module, const char* name = kMarkerName) {
   std::vector<llvm::CallInst*> markers;
-  llvm::Function* marker = module.getFunction(kMarkerName);
+  llvm::Function* marker = module.getFunction(name);
   if (!marker) return markers;
   for (llvm::User* user : marker->users()) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) markers.push_back(call);
@@ -48,12 +49,14 @@ std::vector<llvm::CallInst*> find_markers(llvm::Module& module) {
 }
 
 void erase_markers(llvm::Module& module) {
-  for (llvm::CallInst* marker : find_markers(module)) marker->eraseFromParent();
-  llvm::Function* marker = module.getFunction(kMarkerName);
-  if (marker && marker->use_empty()) marker->eraseFromParent();
+  for (const char* name : {kMarkerName, kArrayBytesName}) {
+    for (llvm::CallInst* marker : find_markers(module, name)) marker->eraseFromParent();
+    llvm::Function* marker = module.getFunction(name);
+    if (marker && marker->use_empty()) marker->eraseFromParent();
+  }
 }
 
-/// The marker identifies its loop, so passes must not copy, move or remove it.
+/// The marker identifies its loop or array, so passes must not copy, move or remove it.
 void describe_marker(llvm::Function& marker) {
   marker.setOnlyAccessesInaccessibleMemory();
   marker.setDoesNotThrow();
@@ -78,7 +81,9 @@ class Vectoriser {
   }
 
   Outcome run() {
-    describe_marker(*module_.getFunction(kMarkerName));
+    for (const char* name : {kMarkerName, kArrayBytesName}) {
+      if (llvm::Function* marker = module_.getFunction(name)) describe_marker(*marker);
+    }
     inline_everything(module_, modules_);
     for (llvm::Function& function : module_) {
       if (has_marker(function)) run(function);
@@ -228,8 +233,8 @@ class Vectoriser {
 Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
               const Request& request, LaneReport* report) {
   Outcome outcome;
-  if (find_markers(module).empty()) return outcome;
-  if (request.lanes != 1) outcome = Vectoriser(module, machine, library, request, report).run();
+  if (request.lanes != 1 && !find_markers(module).empty())
+    outcome = Vectoriser(module, machine, library, request, report).run();
   erase_markers(module);
   return outcome;
 }

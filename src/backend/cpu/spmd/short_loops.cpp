@@ -1,0 +1,77 @@
+#include "backend/cpu/spmd/short_loops.h"
+
+#include "backend/cpu/spmd/lane_loop.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
+namespace iruka::cpu_backend::spmd {
+namespace {
+
+// Straight code of this size compiles in some 20 ms. What is left of a larger loop takes little of its time.
+constexpr size_t kMostInstructions = 1200;
+constexpr size_t kMostRounds = 64;
+constexpr int kDeepestNest = 8;
+
+size_t instructions_of(const llvm::Loop& loop) {
+  size_t count = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block)
+      count += !llvm::isa<llvm::PHINode>(instruction) && !instruction.isTerminator();
+  }
+  return count;
+}
+
+/// The most rounds of a loop that is to become straight code; 0: it stays a loop. It may leave before its last round.
+unsigned rounds_of(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.isSafeToClone()) return 0;
+  if (llvm::hasUnrollTransformation(&loop) & llvm::TM_Disable) return 0;
+  const unsigned rounds = evolution.getSmallConstantMaxTripCount(&loop);
+  return rounds <= kMostRounds && rounds * instructions_of(loop) <= kMostInstructions ? rounds : 0;
+}
+
+bool unroll_innermost(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+  llvm::OptimizationRemarkEmitter remarks(&function);
+  const MarkedLoops marked = find_marked_loops(function, loops);
+  bool is_changed = false;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const unsigned rounds = marked.around.contains(loop) ? 0 : rounds_of(*loop, evolution);
+    if (rounds == 0) continue;
+    llvm::formLCSSARecursively(*loop, dominators, &loops, &evolution);
+    const auto done =
+        llvm::UnrollLoop(loop, {.Count = rounds, .Force = true, .ForgetAllSCEV = false, .SCEVExpansionBudget = 0},
+                         &loops, &evolution, &dominators, &analyses.getResult<llvm::AssumptionAnalysis>(function),
+                         &analyses.getResult<llvm::TargetIRAnalysis>(function), &remarks, /*PreserveLCSSA=*/true);
+    is_changed |= done != llvm::LoopUnrollResult::Unmodified;
+  }
+  return is_changed;
+}
+
+}  // namespace
+
+void unroll_short_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  for (int depth = 0; depth < kDeepestNest && unroll_innermost(function, analyses); ++depth) {
+    analyses.invalidate(function, llvm::PreservedAnalyses::none());
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::LoopSimplifyPass());
+    analyses.invalidate(function, passes.run(function, analyses));
+  }
+}
+
+}  // namespace iruka::cpu_backend::spmd

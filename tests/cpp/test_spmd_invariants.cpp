@@ -1,0 +1,163 @@
+// Elements as lanes: loads that leave a loop although only some of its rounds execute them, from arrays that end at
+// inaccessible pages on either side; and loops that become straight code, also those that lanes leave early.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "spmd_testing.h"
+
+namespace iruka::test {
+namespace {
+
+/// Places inside of `count` elements and far outside, where nobody reads.
+std::vector<int32_t> places(int64_t n, int64_t count) {
+  std::vector<int32_t> made = integers<int32_t>(n, 7, -2 * count - 3, 2 * count + 3);
+  constexpr int32_t kFar[] = {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(), -1};
+  for (size_t k = 0; k < made.size(); k += 5) made[k] = kFar[k / 5 % 3];
+  return made;
+}
+
+template <class T>
+class SpmdInvariantLoads : public testing::Test {};
+using Numbers = testing::Types<int8_t, uint16_t, int32_t, int64_t, float, double>;
+TYPED_TEST_SUITE(SpmdInvariantLoads, Numbers);
+
+TYPED_TEST(SpmdInvariantLoads, OnlyWhereTheAddressIsInside) {
+  using T = TypeParam;
+  for (const int64_t count : {1, 2, 37})
+    check(few_lane_choices("int32 at, int32 rounds, raw T a", "T z"),
+          BODY((int32_t at, int32_t rounds, CArray<T, 1>& a, T& z),
+               {
+                 z = 0;
+                 for (int k = 0; k < rounds; ++k) {
+                   if (at >= 0 && at < a.size()) z += a[at];
+                   if (k % 2 && at > 0 && at <= a.size()) z += a[at - 1];
+                 }
+               }),
+          [count](int64_t n) {
+            return operands(plain(places(n, count)), plain(integers<int32_t>(n, 3, 0, 5)),
+                            raw(integers<T>(count, 2, 0, 9)), out<T>(n));
+          });
+}
+
+TYPED_TEST(SpmdInvariantLoads, ArraysWithoutElements) {
+  using T = TypeParam;
+  check(few_lane_choices("int32 at, raw T a", "T z"),
+        BODY((int32_t at, CArray<T, 1>& a, T& z),
+             {
+               z = 1;
+               for (int k = 0; k < at; ++k) {
+                 if (at < a.size()) z += a[at];
+               }
+             }),
+        [](int64_t n) { return operands(plain(integers<int32_t>(n, 3, 0, 9)), raw(std::vector<T>()), out<T>(n)); });
+}
+
+TYPED_TEST(SpmdInvariantLoads, SeveralIndices) {
+  using T = TypeParam;
+  for (const Layout layout : {c_order, fortran_order, padded_rows})
+    check(few_lane_choices("int32 y, int32 x, int32 rounds, raw T a", "T z"),
+          BODY((int32_t y, int32_t x, int32_t rounds, CArray<T, 2>& a, T& z),
+               {
+                 z = 0;
+                 for (int k = 0; k < rounds; ++k) {
+                   if (y < 0 || x < 0 || y >= a.shape()[0] || x >= a.shape()[1]) continue;
+                   z += a[{y, x}];
+                   if (z > 20) break;
+                 }
+               }),
+          [layout](int64_t n) {
+            return operands(plain(places(n, 5)), plain(places(n, 7)), plain(integers<int32_t>(n, 3, 0, 5)),
+                            raw<T, 2>(integers<T>(35, 2, 0, 9), {5, 7}, layout), out<T>(n));
+          });
+}
+
+TEST(SpmdInvariantLoads, LoopsThatWriteToTheArray) {
+  check(few_lane_choices("int32 at, raw float32 a", "float32 z, raw float32 b"),
+        BODY((int32_t at, CArray<float, 1>& a, float& z, CArray<float, 1>& b),
+             {
+               z = 0;
+               for (int k = 0; k < 4; ++k) {
+                 if (at > 0) z += a[at] + b[i];
+                 b[i] = z + 1;
+               }
+             }),
+        [](int64_t n) {
+          return operands(plain(integers<int32_t>(n, 3, 0, n - 1)), raw(quarters<float>(n, 2)), out<float>(n),
+                          raw_out<float>(n));
+        });
+}
+
+TEST(SpmdInvariantLoads, PatchesThatAreLeftEarly) {
+  check(few_lane_choices("int32 width, raw float32 a, raw float32 b", "int32 found"),
+        BODY((int32_t width, CArray<float, 1>& a, CArray<float, 1>& b, int32_t& found),
+             {
+               float least = 1e9f;
+               found = -1;
+               const int x = int(i % width);
+               for (int k = 0; k + 2 < b.size(); ++k) {
+                 float sum = 0;
+                 for (int d = -1; d <= 1 && sum < least; ++d) {
+                   const int at = x + d < 0 ? 0 : x + d >= width ? width - 1 : x + d;
+                   const float difference = a[at] - b[k + 1 + d];
+                   sum += difference * difference;
+                 }
+                 if (sum < least) {
+                   least = sum;
+                   found = k;
+                 }
+               }
+             }),
+        [](int64_t n) {
+          return operands(scalar(int32_t{29}), raw(quarters<float>(29, 2)), raw(quarters<float>(40, 4)),
+                          out<int32_t>(n));
+        });
+}
+
+TEST(SpmdShortLoops, NestsOfLoopsThatLanesLeave) {
+  check(few_lane_choices("int32 k, float32 x", "float32 z, int32 rounds"),
+        BODY((int32_t k, float x, float& z, int32_t& rounds),
+             {
+               z = x;
+               rounds = 0;
+               for (int a = 0; a < 3; ++a) {
+                 for (long long b = -1; b <= 1; ++b) {
+                   if (a + b == k) continue;
+                   for (unsigned c = 0; c < 4; ++c) {
+                     if (z > 30) break;
+                     z = z * 1.25f + float(c);
+                     ++rounds;
+                   }
+                   if (rounds == 7 * k) break;
+                 }
+                 if (rounds > 20) break;
+               }
+             }),
+        [](int64_t n) {
+          return operands(plain(integers<int32_t>(n, 3, -2, 5)), plain(quarters<float>(n, 1)), out<float>(n),
+                          out<int32_t>(n));
+        });
+}
+
+TEST(SpmdShortLoops, LocalArraysInNestsOfLoops) {
+  check(few_lane_choices("int32 k, int32 x", "int32 z"),
+        BODY((int32_t k, int32_t x, int32_t& z),
+             {
+               int sums[3][4] = {};
+               for (int row = 0; row < 3; ++row)
+                 for (int column = 0; column < 4; ++column) sums[row][column] = x * row + (column == k ? 100 : column);
+               z = 0;
+               for (int column = 3; column >= 0; --column)
+                 for (int row = 0; row < 3; ++row) {
+                   if (sums[row][column] % 7 == 3) break;
+                   z = z * 3 + sums[row][column];
+                 }
+             }),
+        [](int64_t n) {
+          return operands(plain(integers<int32_t>(n, 3, -1, 5)), plain(integers<int32_t>(n, 4, -50, 50)),
+                          out<int32_t>(n));
+        });
+}
+
+}  // namespace
+}  // namespace iruka::test
