@@ -4,8 +4,13 @@
 
 namespace iruka::jit {
 
-std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed) {
+std::string emit_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed) {
   return signature.pack ? emit_gpu_kernel(kernel, signature, fixed) : emit_cpu_kernel(kernel, signature, fixed);
+}
+
+bool fixes_layout(const KernelText& kernel, const OperandSignature& array) {
+  const bool is_raw = array.access == Access::raw_contiguous || array.access == Access::raw_strided;
+  return is_raw && (array.rank > 1 || (array.rank == 1 && kernel.sees_shapes));
 }
 
 std::vector<BodyText> bodies_of(const KernelText& kernel) {

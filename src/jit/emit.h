@@ -46,6 +46,7 @@ struct KernelText {
   bool sees_index = false;
   bool asserts = false;  ///< whether the body calls assert(), whose failure reports the element
   bool sees_indexer = false;
+  bool sees_shapes = false;  ///< whether a text may ask for the shape or the size of a raw array
   BodyWeight weight = BodyWeight::heavy;
 
   const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
@@ -73,7 +74,14 @@ inline const char* entry_name(const KernelText& kernel) {
 
 /// The values of scalar arguments that a specialised text holds as constants. Arguments without a value are read from
 /// the argument block.
-using FixedValues = std::span<const std::optional<Scalar>>;
+struct FixedLayout {
+  Dims shape, strides;
+};
+struct FixedValues {
+  std::vector<std::optional<Scalar>> scalars{};       ///< of each parameter
+  std::vector<std::optional<FixedLayout>> layouts{};  ///< of each parameter that is a raw array
+  Dims indexer{};                                     ///< the shape that _ind has; empty: not fixed
+};
 
 /// How a GPU distributes a kernel's elements.
 struct GpuShape {
@@ -84,6 +92,9 @@ struct GpuShape {
 /// Threads of the largest block that takes a batch of slices: each may then use 128 registers.
 inline constexpr int kMostStageThreads = 512;
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature);
+
+/// Whether variants have the shape and the strides of a raw array as constants.
+bool fixes_layout(const KernelText& kernel, const OperandSignature& array);
 
 /// Whether the argument block holds multipliers and shifts for divisions by the loop's extents.
 bool has_dividers(const Signature& signature);
@@ -98,7 +109,7 @@ bool has_dividers(const Signature& signature);
 /// memory. At the end come: for LoopForm::slices the elements of a batch, those of a slice, a multiplier and a shift
 /// for divisions by the latter, and the bytes of a batch's scratch memory; for other loops the extents of the groups of
 /// Signature::slicing, and the number of the step where the text uses it.
-std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
+std::string emit_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed = {});
 
 /// The element function alone, with raw arrays of any rank: enough for the compiler to find invalid C++.
 std::string emit_check(const KernelText& kernel);

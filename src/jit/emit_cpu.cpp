@@ -326,7 +326,7 @@ class CpuEmitter : KernelWriter {
 
 }  // namespace
 
-std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed) {
+std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed) {
   return CpuEmitter(kernel, signature, fixed).text();
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 class GpuEmitter : KernelWriter {
  public:
-  GpuEmitter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
+  GpuEmitter(const KernelText& kernel, const Signature& signature, const FixedValues& fixed)
       : KernelWriter(kernel, signature, fixed), shape_(gpu_shape(kernel, signature)) {}
 
   std::string text() {
@@ -305,7 +305,7 @@ GpuShape gpu_shape(const KernelText& kernel, const Signature& signature) {
   return {256, rounds * signature.pack, true};
 }
 
-std::string emit_gpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed) {
+std::string emit_gpu_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed) {
   return GpuEmitter(kernel, signature, fixed).text();
 }
 

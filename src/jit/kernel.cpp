@@ -104,6 +104,7 @@ std::shared_ptr<ElementwiseKernel::State> jit::make_kernel_state(KernelText text
   texts.insert(texts.end(), {&options.preamble, &options.loop_prep, &options.after_loop});
   state->includes = options.includes ? options.includes : jit::read_includes(texts, options.options);
   state->text.sees_indexer = can_see(*state, options, "_ind");
+  for (const char* member : {"shape", "size", "strides"}) state->text.sees_shapes |= can_see(*state, options, member);
   state->text.asserts = can_see(*state, options, "assert");
   if (state->text.is_staged) {
     const auto sees = [&](const char* name) { return can_see(*state, options, name); };

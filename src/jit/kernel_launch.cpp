@@ -317,6 +317,16 @@ void KernelLaunch::pack_scalar(ArgumentBlock& block, IntegerValues& integers, si
   if (!is_inexact(dtype)) integers.append(bytes, size);
 }
 
+/// What variants have as constants of a raw array. The strides of a contiguous one follow from its shape. The shape of
+/// a vector counts where the text may ask for it: its loops are then as long as the vector.
+void KernelLaunch::note_layout(IntegerValues& integers, size_t k) const {
+  const Operand& array = operands_[k];
+  if (!jit::fixes_layout(kernel_.text, signature_.operands[k])) return;
+  const size_t bytes = sizeof(int64_t) * static_cast<size_t>(array.ndim);
+  integers.append(array.shape, bytes);
+  if (signature_.operands[k].access == Access::raw_strided) integers.append(array.strides, bytes);
+}
+
 void KernelLaunch::pack_raw(ArgumentBlock& block, const Operand& array) const {
   block.push(array.data);
   block.push(array.size);
@@ -378,8 +388,9 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
   if (has_dividers(signature_)) pack_dividers(block);
   if (kernel_.text.sees_indexer) {
     const int64_t one = 1;
-    block.push_bytes(shape_.empty() ? &one : shape_.data(), sizeof(int64_t) * signature_.indexer_rank,
-                     alignof(int64_t));
+    const int64_t* const shape = shape_.empty() ? &one : shape_.data();
+    block.push_bytes(shape, sizeof(int64_t) * signature_.indexer_rank, alignof(int64_t));
+    integers.append(shape, sizeof(int64_t) * signature_.indexer_rank);
   }
   int plain = 0;
   int64_t place = 0;  // in the batch's memory
@@ -397,7 +408,10 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
       case Access::scalar: pack_scalar(block, integers, k); break;
       case Access::by_value: pack_values(block, operands_[k]); break;
       case Access::raw_contiguous:
-      case Access::raw_strided: pack_raw(block, operands_[k]); break;
+      case Access::raw_strided:
+        pack_raw(block, operands_[k]);
+        note_layout(integers, k);
+        break;
       default:
         block.push(static_cast<char*>(operands_[k].data) + loop_->offset(plain));
         if (rank > 1 || signature_.operands[k].access == Access::strided)

@@ -22,7 +22,8 @@
 
 namespace iruka::jit {
 
-/// The integer and bool scalars of a call, one after another. Empty when there are none, or more than fit.
+/// The integer and bool scalars of a call and the layouts of its raw arrays, one after another. Empty when there are
+/// none, or more than fit.
 class IntegerValues {
  public:
   void append(const void* bytes, size_t size) {
@@ -43,7 +44,7 @@ class IntegerValues {
  private:
   size_t size_ = 0;
   bool overflows_ = false;
-  char bytes_[120];
+  char bytes_[248];
 };
 
 inline const IntegerValues kNoValues{};

@@ -26,7 +26,7 @@ void KernelWriter::fixed_functions() {
   each([&](size_t k, const Parameter&) {
     if (!is_fixed(k)) return;
     out_ += "static inline " + type(k) + " iruka_fixed" + number(k) + "() { return (" + type(k) + ")" +
-            std::to_string(fixed_[k]->as_uint64()) + "ull; }\n";
+            std::to_string(fixed_.scalars[k]->as_uint64()) + "ull; }\n";
   });
 }
 
@@ -190,7 +190,8 @@ void KernelWriter::bind_arguments(const std::string& lambda_attribute) {
   if (names_count()) out_ += "[[maybe_unused]] const ptrdiff_t n = iruka_a.n;\n";
   std::string shape = "iruka_a.n";
   for (int axis = 0; kernel_.sees_indexer && axis < signature_.indexer_rank; ++axis)
-    shape = (axis ? shape + ", " : "") + "iruka_a.indexer_shape[" + number(axis) + "]";
+    shape = (axis ? shape + ", " : "") +
+            (fixed_.indexer.empty() ? "iruka_a.indexer_shape[" + number(axis) + "]" : number(fixed_.indexer[axis]));
   out_ += "[[maybe_unused]] " + indexer_type() + " _ind{iruka_a.n, {" + shape + "}};\n";
   each([&](size_t k, const Parameter& parameter) { bind(k, parameter); });
   if (kernel_.loop_prep.empty()) return;
@@ -203,7 +204,8 @@ void KernelWriter::after_loop() {
   if (!kernel_.after_loop.empty()) out_ += "{\n" + with_line_directives("after_loop", kernel_.after_loop) + ";}\n";
 }
 
-// Scalars and raw arrays become locals of the entry. Whether a raw array is contiguous is a constant for the optimiser.
+// Scalars and raw arrays become locals of the entry. Whether a raw array is contiguous is a constant for the optimiser,
+// and so are the layouts that a variant fixes.
 void KernelWriter::bind(size_t k, const Parameter& parameter) {
   const std::string id = number(k);
   if (is_scalar(k)) {
@@ -215,16 +217,20 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
   } else if (is_raw(k) && !is_scratch(k)) {
     const int rank = signature_.operands[k].rank;
     const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
+    const FixedLayout* const fixed = rank > 0 ? fixed_layout(k) : nullptr;
     std::string shape, stride;
     for (int axis = 0; axis < std::max(rank, 1); ++axis) {
-      const std::string comma = axis ? ", " : "";
-      shape += comma + "iruka_a.shape" + id + "[" + number(axis) + "]";
+      const std::string comma = axis ? ", " : "", at = "[" + number(axis) + "]";
+      shape += comma + (fixed ? number(fixed->shape[axis]) : "iruka_a.shape" + id + at);
       // Contiguous neighbours are a constant as well, for accesses with several indices.
       const bool is_dense = contiguous && axis + 1 == rank;
-      stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
+      stride += comma + (is_dense ? "sizeof(" + type(k) + ")"
+                         : fixed  ? number(fixed->strides[axis])
+                                  : "iruka_a.stride" + id + at);
     }
-    const std::string members = "iruka_a.data" + id + ", iruka_a.size" + id + ", {" + shape + "}, {" + stride + "}, " +
-                                (contiguous ? "true" : "false");
+    const std::string size = fixed ? number(count(fixed->shape)) : "iruka_a.size" + id;
+    const std::string members =
+        "iruka_a.data" + id + ", " + size + ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false");
     const bool is_const = signature_.operands[k].is_const;  // a class with a base takes braces of its own for that
     out_ += "[[maybe_unused]] " + array_type(k) + " " + parameter.name + (is_const ? "{{" : "{") + members +
             (is_const ? "}};\n" : "};\n");

@@ -24,7 +24,7 @@ inline std::string by_value_reference(const Parameter& parameter, const std::str
 
 class KernelWriter {
  public:
-  KernelWriter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
+  KernelWriter(const KernelText& kernel, const Signature& signature, const FixedValues& fixed)
       : kernel_(kernel), signature_(signature), fixed_(fixed), rank_(signature.rank) {}
 
  protected:
@@ -40,7 +40,12 @@ class KernelWriter {
   bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
   /// NVRTC treats a division by a constant zero as unreachable, so on a GPU a zero is not made a constant.
   bool is_fixed(size_t k) const {
-    return k < fixed_.size() && fixed_[k].has_value() && (signature_.pack == 0 || fixed_[k]->as_uint64() != 0);
+    return k < fixed_.scalars.size() && fixed_.scalars[k].has_value() &&
+           (signature_.pack == 0 || fixed_.scalars[k]->as_uint64() != 0);
+  }
+  /// The constant shape and strides of a raw array; null where they are arguments.
+  const FixedLayout* fixed_layout(size_t k) const {
+    return k < fixed_.layouts.size() && fixed_.layouts[k] ? &*fixed_.layouts[k] : nullptr;
   }
   bool names_count() const;
   std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
@@ -134,7 +139,7 @@ class KernelWriter {
 
   const KernelText& kernel_;
   const Signature& signature_;
-  FixedValues fixed_;
+  const FixedValues& fixed_;
   size_t rank_;
   std::string out_;
   const StageText* stage_ = nullptr;  ///< the one that is being written
@@ -161,7 +166,7 @@ class KernelWriter {
   std::string place_in_slice(const std::string& index);
 };
 
-std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed);
-std::string emit_gpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed);
+std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed);
+std::string emit_gpu_kernel(const KernelText& kernel, const Signature& signature, const FixedValues& fixed);
 
 }  // namespace iruka::jit

@@ -32,14 +32,30 @@ bool holds_integer(const OperandSignature& operand) {
   return operand.access == Access::scalar && (is_integer(operand.dtype) || operand.dtype == Dtype::bool_);
 }
 
-std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signature& signature,
-                                          const IntegerValues& values) {
-  std::vector<std::optional<Scalar>> fixed(kernel.parameter_count());
-  size_t at = 0;
-  for (size_t k = 0; k < kernel.parameter_count(); ++k) {
-    if (!holds_integer(signature.operands[k])) continue;
-    fixed[k] = Scalar::load(signature.operands[k].dtype, values.data() + at);
-    at += static_cast<size_t>(itemsize(signature.operands[k].dtype));
+FixedValues unpack(const KernelText& kernel, const Signature& signature, const IntegerValues& values) {
+  const size_t count = kernel.parameter_count();
+  FixedValues fixed{.scalars = std::vector<std::optional<Scalar>>(count),
+                    .layouts = std::vector<std::optional<FixedLayout>>(count)};
+  const char* at = values.data();
+  const auto dims = [&at](int rank) {
+    Dims made(rank);
+    std::memcpy(made.data(), at, sizeof(int64_t) * static_cast<size_t>(rank));
+    at += sizeof(int64_t) * static_cast<size_t>(rank);
+    return made;
+  };
+  if (kernel.sees_indexer) fixed.indexer = dims(signature.indexer_rank);
+  for (size_t k = 0; k < count; ++k) {
+    const OperandSignature& operand = signature.operands[k];
+    if (holds_integer(operand)) {
+      fixed.scalars[k] = Scalar::load(operand.dtype, at);
+      at += itemsize(operand.dtype);
+    } else if (fixes_layout(kernel, operand)) {
+      FixedLayout layout{.shape = dims(operand.rank), .strides = {}};
+      const bool is_contiguous = operand.access == Access::raw_contiguous;
+      layout.strides = is_contiguous ? c_strides(layout.shape, itemsize(operand.dtype)) : dims(operand.rank);
+      // A division by a constant zero has no meaning.
+      if (iruka::count(layout.shape) != 0) fixed.layouts[k] = layout;
+    }
   }
   return fixed;
 }

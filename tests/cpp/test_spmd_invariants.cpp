@@ -159,5 +159,36 @@ TEST(SpmdShortLoops, LocalArraysInNestsOfLoops) {
         });
 }
 
+TEST(SpmdAddresses, SeveralIndicesNearClampedBorders) {
+  for (const Layout layout : {c_order, fortran_order, padded_rows, reversed})
+    check(few_lane_choices("int32 offset, raw float64 a", "float64 z, float64 w"),
+          BODY((int32_t offset, CArray<double, 2>& a, double& z, double& w),
+               {
+                 const int width = int(a.shape()[1]);
+                 int y = int(i / width);
+                 int x = int(i % width) + offset;
+                 y = y < 0 ? 0 : y > 4 ? 4 : y;
+                 const int clamped = x < 0 ? 0 : x >= width ? width - 1 : x;
+                 z = a[{y, clamped}];
+                 w = 0;
+                 for (int u = clamped; u <= clamped + 2 && u < width; ++u) w += a[{y, u}] * (u + 1);
+               }),
+          [layout](int64_t n) {
+            return operands(scalar(int32_t{-2}), raw<double, 2>(quarters<double>(5 * 37, 2), {5, 37}, layout),
+                            out<double>(n), out<double>(n));
+          });
+}
+
+TEST(SpmdAddresses, SumsInBytesThatWrapAround) {
+  check(few_lane_choices("uint32 at, raw int32 a", "int32 z"),
+        BODY((uint32_t at, CArray<int32_t, 1>& a, int32_t& z),
+             {
+               // The offset is a multiple of 4 that has wrapped around in 32 bits.
+               const uint32_t bytes = at * 4u + 0xFFFFFFF0u + 20u;
+               z = *(const int32_t*)((const char*)&a[0] + bytes % 64u);
+             }),
+        [](int64_t n) { return operands(plain(wild<uint32_t>(n, 3)), raw(wild<int32_t>(16, 2)), out<int32_t>(n)); });
+}
+
 }  // namespace
 }  // namespace iruka::test

@@ -412,6 +412,49 @@ def test_integer_arguments_equal_call_after_call_keep_answers(rng):
             np.testing.assert_allclose(iruka.asnumpy(result), expected[taps], rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_layouts_equal_call_after_call_keep_answers(order, rng):
+    k = Kernel(
+        "raw T x, raw int32 steps",
+        "T y",
+        """
+        const ptrdiff_t *at = _ind.get();
+        T sum = 0;
+        for (ptrdiff_t k = 0; k < steps.size(); ++k)
+            for (ptrdiff_t c = 0; c < x.shape()[2]; ++c)
+                sum += x[{min(at[0] + steps[k], x.shape()[0] - 1), at[1] % x.shape()[1], c}];
+        y = sum;
+        """,
+        "sums_by_shape",
+    )
+
+    def laid_out(a):
+        if order == "strided":
+            wide = np.zeros((a.shape[0], 2 * a.shape[1], a.shape[2]), a.dtype)
+            wide[:, ::2] = a
+            return iruka.array(wide)[:, ::2]
+        return iruka.array(np.asarray(a, order=order), order=order)
+
+    cases = []
+    for shape, steps in [((300, 400, 3), [0, 1]), ((400, 300, 3), [0, 1]), ((300, 400, 3), [0, 5]), ((120, 999, 1), [2])]:
+        x = rng.integers(0, 100, shape).astype("float32")
+        rows = [np.minimum(np.arange(shape[0]) + step, shape[0] - 1) for step in steps]
+        cases.append((laid_out(x), iruka.array(np.array(steps, "int32")), sum(x[r].sum(2) for r in rows)))
+    for round_ in range(240):
+        x, steps, expected = cases[0 if round_ % 40 else round_ // 40 % 4]
+        y = iruka.empty(expected.shape, "float32")
+        k(x, steps, y)
+        if round_ % 30 == 0:
+            iruka.finish_background_compilation()
+        if round_ % 10 == 0 or round_ % 40 == 0:
+            np.testing.assert_array_equal(iruka.asnumpy(y), expected)
+    if iruka.default_device().name == "cpu":  # launches of a GPU are too short for a variant
+        assert any(event.kind == "specialised" for event in iruka.kernel_history() if event.kernel == "sums_by_shape")
+    empty = iruka.empty((5, 4), "float32")
+    k(iruka.zeros((5, 4, 0), "float32"), iruka.zeros(0, "int32"), empty)
+    assert not iruka.asnumpy(empty).any()
+
+
 def test_attributes():
     k = Kernel(
         "raw float32 x, T y",

@@ -1,5 +1,6 @@
 #include "backend/cpu/spmd/prepare.h"
 
+#include "backend/cpu/spmd/element_steps.h"
 #include "backend/cpu/spmd/lane_loop.h"
 #include "backend/cpu/spmd/private_memory.h"
 #include "backend/cpu/spmd/short_loops.h"
@@ -190,6 +191,7 @@ void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyse
   analyses.invalidate(function, preserved);
   hoist_invariants(function, analyses);
   speculate_invariant_loads(function, analyses);
+  if (step_by_elements(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager closing;
   closing.addPass(llvm::LCSSAPass());
   analyses.invalidate(function, closing.run(function, analyses));

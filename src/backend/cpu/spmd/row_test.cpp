@@ -60,13 +60,24 @@ int64_t step_of_clamped(const Value* value, const LaneAnalysis& analysis, int de
   }
 }
 
-/// Whether a value is made by choices, mirroring or remainders of something that advances by one.
+/// Whether a value is made by choices, mirroring or remainders of something that advances by one, or counts on from it
+/// in a loop.
 bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
   const Shape shape = analysis.shape(value);
   if (shape.is_linear()) return shape.stride == 1;
   const auto* instruction = llvm::dyn_cast<Instruction>(value);
   if (!shape.is_varying() || !instruction || depth == kDeepest) return false;
   const auto does = [&](unsigned k) { return often_advances(instruction->getOperand(k), analysis, depth + 1); };
+  if (const auto* counter = llvm::dyn_cast<llvm::PHINode>(instruction)) {
+    if (counter->getNumIncomingValues() != 2) return false;
+    for (unsigned k = 0; k < 2; ++k) {
+      const auto* next = llvm::dyn_cast<Instruction>(counter->getIncomingValue(k));
+      if (next && next->getOpcode() == Instruction::Add && next->getOperand(0) == counter &&
+          analysis.is_uniform(next->getOperand(1)))
+        return does(1 - k);
+    }
+    return false;
+  }
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
     case Instruction::ZExt: return does(0);

@@ -19,7 +19,10 @@ namespace {
 
 // Straight code of this size compiles in some 20 ms. What is left of a larger loop takes little of its time.
 constexpr size_t kMostInstructions = 1200;
-constexpr size_t kMostRounds = 64;
+constexpr unsigned kMostRounds = 16;
+// Of a loop that lanes leave after different rounds each round stays behind a test of its own.
+constexpr size_t kMostInstructionsBehindTests = 400;
+constexpr unsigned kMostRoundsBehindTests = 8;
 constexpr int kDeepestNest = 8;
 
 size_t instructions_of(const llvm::Loop& loop) {
@@ -35,8 +38,11 @@ size_t instructions_of(const llvm::Loop& loop) {
 unsigned rounds_of(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.isSafeToClone()) return 0;
   if (llvm::hasUnrollTransformation(&loop) & llvm::TM_Disable) return 0;
-  const unsigned rounds = evolution.getSmallConstantMaxTripCount(&loop);
-  return rounds <= kMostRounds && rounds * instructions_of(loop) <= kMostInstructions ? rounds : 0;
+  const unsigned rounds = evolution.getSmallConstantTripCount(&loop);
+  const size_t size = instructions_of(loop);
+  if (rounds != 0) return rounds <= kMostRounds && rounds * size <= kMostInstructions ? rounds : 0;
+  const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
+  return most <= kMostRoundsBehindTests && most * size <= kMostInstructionsBehindTests ? most : 0;
 }
 
 bool unroll_innermost(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
