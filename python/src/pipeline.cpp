@@ -330,6 +330,8 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<LastBatch>(given["last_batch"], "last_batch",
                         {{"partial", LastBatch::partial}, {"drop", LastBatch::drop}, {"fill", LastBatch::fill}});
   options.device = given["device"].is_none() ? nullptr : &to_device(given["device"], "device");
+  for (nb::handle output : given["cpu_outputs"])
+    options.cpu_outputs.push_back(static_cast<int>(to_int64(output, "cpu_outputs")));
   options.threads = static_cast<int>(std::clamp<int64_t>(integer("threads"), -1, 1 << 20));
   options.prefetch = static_cast<int>(std::clamp<int64_t>(integer("prefetch"), -1, 1 << 20));
   options.on_error =

@@ -73,9 +73,9 @@ class BatchMaker {
  private:
   struct Sample;
   class Outputs;
+  bool is_made_on_cpu(size_t output) const { return output_devices_[output] == &cpu(); }
   void note_failure(BatchWork& work, const Sample& sample) const;
-  void replace(BatchWork& work, Sample& sample, const std::vector<Sample>& good, Outputs& outputs,
-               Failure* failure) const;
+  void replace(BatchWork& work, Sample& sample, const Sample* good, Outputs& outputs, Failure* failure) const;
   std::vector<Value> evaluate(const SampleKey& key, const GivenSample* given, const std::string** stage) const;
   void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
   void report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
@@ -88,6 +88,7 @@ class BatchMaker {
   const Options options_;
   Device& device_;  ///< of the batches
   const bool is_on_cpu_;
+  const std::vector<Device*> output_devices_;
   bool calls_functions_ = false;
   std::vector<std::vector<bool>> is_last_use_;  ///< of each node's inputs
   std::vector<std::string> names_;              ///< of the source, of each node, and of making the outputs

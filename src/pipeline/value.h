@@ -27,6 +27,7 @@ class Making {
   explicit Making(const Value& value);
   const Dims& shape() const { return shape_; }
   Dtype dtype() const { return dtype_; }
+  const Value& value() const { return value_; }
   /// Into a C-contiguous array of this shape and dtype, or into a new one if it is null.
   Array make(const Array* out) const;
 

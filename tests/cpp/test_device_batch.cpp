@@ -129,5 +129,23 @@ TEST_F(BatchStreamTest, GraphsTakeNoBatches) {
   cuda::cancel_capture(taker);
 }
 
+TEST_F(BatchStreamTest, OutputsOfTheCpuStayThere) {
+  Graph graph(2);
+  graph.set_outputs({0, 1, 0});
+  const Array rows = Array::from<float>({1, 2, 3, 4, 5, 6}).reshape({3, 2}), labels = Array::from<int64_t>({7, 8, 9});
+  Pipeline pipe(arrays({rows, labels}), graph, {.order = {.batch_size = 3}, .device = &gpu(), .cpu_outputs = {1, 2}});
+  const std::optional<Batch> batch = pipe.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(&batch->outputs[0].dense.device(), &gpu());
+  EXPECT_EQ(batch->outputs[0].dense.to_device(cpu()).to_vector<float>(), rows.to_vector<float>());
+  for (const size_t output : {1, 2}) EXPECT_EQ(&batch->outputs[output].dense.device(), &cpu());
+  EXPECT_EQ(batch->outputs[1].dense.to_vector<int64_t>(), labels.to_vector<int64_t>());
+  EXPECT_EQ(batch->outputs[2].dense.to_vector<float>(), rows.to_vector<float>());
+  const std::vector<Array> alone = pipe.sample(0, 1);
+  EXPECT_EQ(&alone[0].device(), &gpu());
+  EXPECT_EQ(alone[1].item<int64_t>(), 8);
+  EXPECT_EQ(alone[2].to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
 }  // namespace
 }  // namespace iruka::pipeline

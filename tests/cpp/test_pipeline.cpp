@@ -221,6 +221,9 @@ TEST(Options, OfNoPipelineAreRefused) {
   EXPECT_EQ(message({.order = {.batch_size = 0}}, pass_on()), "pipeline: batch_size is at least 1, not 0");
   EXPECT_EQ(message({.order = {}, .threads = -1}, pass_on()), "pipeline: threads is at least 1, or 0 for all, not -1");
   EXPECT_EQ(message({.order = {}, .prefetch = -1}, pass_on()), "pipeline: prefetch is a number of batches, not -1");
+  for (const int output : {-1, 2})
+    EXPECT_EQ(message({.cpu_outputs = {output}}, pass_on()),
+              "pipeline: there is no output " + std::to_string(output) + " of 2 that could stay on the CPU");
   EXPECT_EQ(message({}, Graph(2)), "pipeline: the graph has no outputs");
   Graph one(1);
   one.set_outputs({0});

@@ -463,6 +463,10 @@ def test_outputs_of_other_libraries(folder):
     np.testing.assert_array_equal(other.picture.numpy(), batch.picture)
 
 
+def test_fields_on_the_cpu_where_all_are(folder):
+    assert_equal(batches_of(augmented(folder, cpu_fields="label")), batches_of(augmented(folder)))
+
+
 def test_profile(folder):
     with augmented(folder) as pipe:
         assert "No batch" in str(pipe.profile())
@@ -488,6 +492,7 @@ def test_profile(folder):
         ({"on_error": "ignore"}, ValueError, "on_error must be one of"),
         ({"output": "list"}, ValueError, "output must be one of"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
+        ({"cpu_fields": ["class"]}, ValueError, "no field 'class' to stay on the CPU; there are picture, label"),
     ],
 )
 def test_refused_options(folder, arguments, error, message):

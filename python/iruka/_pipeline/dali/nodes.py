@@ -67,6 +67,7 @@ class DataNode:
         self.operation = operation
         self.output = output
         self.device = device
+        self.made_on = device  #: where the operator works; cpu() and gpu() move what it has made
         self.layout = layout  #: names of the axes; empty where they are not known
         self.dtype = dtype  #: None where it is not known before data is there
         self.is_picture = picture  #: an array of the dtypes and axes that the stages of a Chain take
@@ -93,7 +94,7 @@ class DataNode:
         moved = DataNode(
             self.operation, self.output, device=device, layout=self.layout, dtype=self.dtype, picture=self.is_picture
         )
-        moved.is_flat, moved.batch_step = self.is_flat, self.batch_step
+        moved.is_flat, moved.batch_step, moved.made_on = self.is_flat, self.batch_step, self.made_on
         return moved
 
     def shape(self, *, dtype=None, device="cpu") -> DataNode:

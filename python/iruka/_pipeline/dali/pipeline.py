@@ -243,6 +243,7 @@ class GraphPipeline(Pipeline):
             "pad_last_batch": False,
             "last_batch": "partial",
             "device": f"cuda:{self._device_id}" if on_gpu else None,
+            "cpu_outputs": [k for k, node in enumerate(self._output_nodes) if _stays_on_cpu(node)],
             "threads": max(self._num_threads or 0, 0),
             "prefetch": self._depth,
             "on_error": self._on_error,
@@ -477,6 +478,11 @@ def _is_read_otherwise(reader: FileReader, operations, outputs) -> bool:
     return any(not op.name.startswith("decoders.") for op in takers) or any(
         node.operation is reader and node.output == 0 for node in outputs
     )
+
+
+def _stays_on_cpu(node: DataNode) -> bool:
+    """Whether an output has no use for the GPU before its batch is there."""
+    return node.made_on == "cpu" and (node.device == "cpu" or node.batch_step is not None)
 
 
 def _uses_gpu(outputs) -> bool:
