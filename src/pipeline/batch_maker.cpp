@@ -322,7 +322,7 @@ void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
   Outputs outputs(output_devices_, count);
   std::vector<Sample> samples;
   samples.reserve(work.indices.size());
-  for (int64_t k = 0; k < count; ++k) {
+  for (int64_t k = 0; k < std::max<int64_t>(count - work.padded, 1); ++k) {
     const int64_t index = work.indices[static_cast<size_t>(k)];
     samples.push_back(
         {.position = k, .key = {.seed = options_.order.seed, .epoch = work.epoch, .index = index}, .index = index});
@@ -330,6 +330,7 @@ void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
   run_samples(samples, work, outputs, taken);
   if (!is_on_cpu_) make_by_device(samples, outputs);
   report_failed(work, samples, outputs);
+  repeat_last(samples, count, outputs);
   finish(work, samples, outputs);
 }
 
@@ -349,24 +350,30 @@ void BatchMaker::note_failure(BatchWork& work, const Sample& sample) const {
                            .error = options_.on_error == OnError::raise ? nullptr : sample.error});
 }
 
-/// Notes the samples that failed, but not their repetitions at the end, and replaces both.
+/// Notes the samples that failed, and replaces them.
 void BatchMaker::report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
   const WorksFor works(this);
   const auto good = std::ranges::find_if(samples, [](const Sample& sample) { return !sample.error; });
-  const int64_t own = std::max<int64_t>(std::ssize(samples) - work.padded, 1);
   for (Sample& sample : samples) {
     if (!sample.error) continue;
-    const bool is_noted = sample.position < own;
-    if (is_noted) note_failure(work, sample);
+    note_failure(work, sample);
     if (options_.on_error == OnError::replace)
-      replace(work, sample, good == samples.end() ? nullptr : &*good, outputs,
-              is_noted ? &work.failures.back() : nullptr);
+      replace(work, sample, good == samples.end() ? nullptr : &*good, outputs, work.failures.back());
+  }
+}
+
+/// Fills the batch with copies of its last sample, or of that one's error.
+void BatchMaker::repeat_last(std::vector<Sample>& samples, int64_t count, Outputs& outputs) const {
+  for (auto position = std::ssize(samples); position < count; ++position) {
+    const Sample& last = samples.back();
+    if (!last.error) outputs.copy(last.position, position);
+    samples.push_back({.position = position, .key = last.key, .index = last.index, .error = last.error});
   }
 }
 
 /// By `good`, which may be null, where a source gives its samples in sequence, else by a sample that is drawn.
 void BatchMaker::replace(BatchWork& work, Sample& sample, const Sample* good, Outputs& outputs,
-                         Failure* failure) const {
+                         Failure& failure) const {
   if (!work.given.empty()) {
     if (!good) return;
     outputs.copy(good->position, sample.position);
@@ -385,7 +392,7 @@ void BatchMaker::replace(BatchWork& work, Sample& sample, const Sample* good, Ou
     sample.index = other[0].key.index;
     sample.error = nullptr;
   }
-  if (failure && !sample.error) failure->replaced_by = sample.index;
+  if (!sample.error) failure.replaced_by = sample.index;
 }
 
 void BatchMaker::finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {

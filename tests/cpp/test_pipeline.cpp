@@ -428,6 +428,35 @@ TEST(Batches, NodesOfOnePlaceDrawTheSameNumbers) {
   EXPECT_NE(numbers(0), numbers(2));
 }
 
+TEST(Batches, RepeatTheLastSampleWithoutMakingItAgain) {
+  std::atomic<int> calls{0};
+  const auto drawn = [&](std::span<const Array> inputs, const SampleKey&, Draws& draws) {
+    ++calls;
+    return std::vector<Array>{inputs[0], Array::from<int64_t>({draws.below(1000)})};
+  };
+  for (const bool pads : {false, true}) {
+    Graph graph(2);
+    const int first = graph.add(function("drawn", drawn, 2), {0});
+    graph.set_outputs({first, first + 1});
+    Pipeline pipe(std::make_shared<Numbers>(3), graph,
+                  {.order = {.batch_size = 4,
+                             .shard = 0,
+                             .shards = pads ? 4 : 1,
+                             .pad_last_batch = pads,
+                             .last_batch = LastBatch::fill}});
+    calls = 0;
+    const auto batch = pipe.next();  // a shard without a sample has a neighbour's, four times
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->indices, pads ? (Indices{0, 0, 0, 0}) : (Indices{0, 1, 2, 2}));
+    EXPECT_EQ(batch->padded, pads ? 4 : 1);
+    EXPECT_EQ(calls, pads ? 1 : 3);
+    EXPECT_EQ(batch->outputs[0].dense.to_vector<int64_t>(), batch->indices);
+    const auto numbers = batch->outputs[1].dense.to_vector<int64_t>();
+    EXPECT_EQ(numbers[3], numbers[2]);
+    EXPECT_EQ(numbers[2], pipe.sample(0, batch->indices[2])[1].item<int64_t>());
+  }
+}
+
 TEST(Failures, RaiseAndTheRunGoesOn) {
   Pipeline pipe(std::make_shared<Numbers>(12, Indices{2, 3, 9}), pass_on(), {.order = {.batch_size = 4}});
   EXPECT_EQ(error_of<ValueError>([&] { pipe.next(); }), "no number 2");

@@ -202,6 +202,23 @@ def test_the_last_batch(folder, last, sizes, padded):
         np.testing.assert_array_equal(np.asarray(batches[-1].picture[-1]), np.asarray(batches[-1].picture[-2]))
 
 
+@pytest.mark.parametrize("options", [{"last_batch": "fill"}, {"pad_last_batch": True, "num_shards": 2, "shard_id": 1}])
+def test_repeated_samples_are_made_once(paths, options):
+    made = []
+
+    def counted(picture):
+        made.append(1)
+        return picture
+
+    stages = [Decode(), RandomResizedCrop((9, 8)), image.Rotate(Uniform(-20, 20)), counted]
+    with Pipeline(paths, stages, batch_size=30, seed=3, prefetch=0, **options) as pipe:
+        (batch,) = pipe
+        own = 30 - batch.info.padded
+        assert len(made) == own and own in (COUNT, COUNT - COUNT // 2)
+        for index, picture in zip(batch.info.indices, batch[0], strict=True):
+            np.testing.assert_array_equal(picture, pipe._core().sample(0, index)[0])
+
+
 def test_padded_shards_have_equally_many_batches(paths):
     pipes = [
         Pipeline(paths[:9], [Decode()], batch_size=2, num_shards=4, shard_id=k, pad_last_batch=True) for k in range(4)
