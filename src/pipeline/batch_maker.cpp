@@ -234,7 +234,7 @@ std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
       arrays.push_back(values[k].own_array().to_device(device_));
       continue;
     }
-    const Making making(values[k]);
+    Making making(values[k]);
     arrays.push_back(Array::empty(making.shape(), making.dtype(), cpu()));
     making.make(&arrays.back());
   }
@@ -266,15 +266,15 @@ void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) 
 
 void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) const {
   const Timed timed(counters_[names_.size() - 1]);
-  std::vector<const Value*> values;
+  std::vector<Making*> values;
   std::vector<Array> outs;
   std::vector<Sample*> owners;
   for (Sample& sample : samples) {
     if (sample.error) continue;
     try {
-      for (const auto& [output, making] : sample.waiting) {
+      for (auto& [output, making] : sample.waiting) {
         outs.push_back(outputs.slot(output, sample.position, making.shape(), making.dtype()));
-        values.push_back(&making.value());
+        values.push_back(&making);
         owners.push_back(&sample);
       }
     } catch (...) {

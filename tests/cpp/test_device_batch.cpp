@@ -129,6 +129,21 @@ TEST_F(BatchStreamTest, GraphsTakeNoBatches) {
   cuda::cancel_capture(taker);
 }
 
+TEST_F(BatchStreamTest, HeadersOfFilesAreReadOnce) {
+  const Array picture = Array::from<uint8_t>({1, 2, 3, 4, 5, 6}).reshape({2, 3});
+  const std::vector<uint8_t> file = image::imencode("png", picture);
+  const Array bytes = Array::from(std::span(file), {std::ssize(file)});
+  const Value value = Value(bytes).decoded({.mode = image::ColorMode::gray}, "decode");
+  std::fill_n(static_cast<char*>(bytes.data()), 8, '\0');
+  Making making(value);
+  Making* const makings[] = {&making};
+  const Array out = Array::empty(making.shape(), making.dtype(), gpu());
+  std::exception_ptr error;
+  make_on_device(gpu(), makings, {&out, 1}, {&error, 1});
+  EXPECT_FALSE(error);
+  EXPECT_EQ(out.to_device(cpu()).to_vector<uint8_t>(), picture.to_vector<uint8_t>());
+}
+
 TEST_F(BatchStreamTest, OutputsOfTheCpuStayThere) {
   Graph graph(2);
   graph.set_outputs({0, 1, 0});

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -518,6 +519,40 @@ TEST(Failures, OfFilesNameTheFileAndTheStage) {
   EXPECT_EQ(failures[0].stage, "pixels");
   EXPECT_EQ(failures[1].sample, paths[2]);
   EXPECT_EQ(failures[1].stage, "decode");
+}
+
+TEST(Values, HeadersAreReadOnce) {
+  const std::vector<uint8_t> file = image::imencode("png", picture(0));
+  const Array bytes = Array::from(std::span(file), {std::ssize(file)});
+  const Value value = Value(bytes).decoded({}, "decode");
+  std::memset(bytes.data(), 0, 8);
+  const image::Stage flip = image::Flip{};
+  const Value flipped = value.with({&flip, 1}, image::Layout::hwc);
+  EXPECT_EQ(flipped.size(), (std::pair<int64_t, int64_t>{30, 50}));
+  EXPECT_EQ(flipped.result().first, (Dims{30, 50, 3}));
+  EXPECT_EQ(value.array().to_vector<uint8_t>(), picture(0).to_vector<uint8_t>());
+  EXPECT_EQ(error_of<ValueError>([&] { value.array(); }).find("decode: no JPEG"), 0u);  // only a file is decoded twice
+}
+
+TEST(Values, OfOneFileAreMadeAnyNumberOfTimes) {
+  const TemporaryFolder folder;
+  const Value whole = Value::of_file(write_pictures(folder, 1)[0]).decoded({}, "decode");
+  const image::Stage flip = image::Flip{};
+  const Value flipped = whole.with({&flip, 1}, image::Layout::hwc);
+  const std::vector<uint8_t> expected = picture(0).to_vector<uint8_t>();
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) {
+        EXPECT_EQ(whole.size(), (std::pair<int64_t, int64_t>{30, 50}));
+        right += whole.array().to_vector<uint8_t>() == expected;
+        EXPECT_EQ(flipped.array().at(0).at(49).to_vector<uint8_t>(), picture(0).at(0).at(0).to_vector<uint8_t>());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 80);
 }
 
 TEST(Failures, OfAFunctionThatGivesTooLittle) {

@@ -354,9 +354,37 @@ def test_skipping_damaged_files(folder, tmp_path):
         report = pipe.report()
     assert (report.samples, report.failed, report.replaced) == (2 * (COUNT - len(bad)), 2 * len(bad), 0)
     for failure in report.failures:
-        assert failure.sample == str(paths[failure.index]) and failure.stage in ("decode", "pixels")
+        assert failure.sample == str(paths[failure.index])
+        assert failure.stage == ("pixels" if failure.index // 5 % 3 == 0 else "decode")
         assert str(paths[failure.index]) in failure.message and isinstance(failure.error, (ValueError, OSError))
     assert f"{2 * len(bad)} failed" in str(report) and "00.png" in str(report)
+
+
+NO_PICTURES = {
+    "text": b"no picture at all",
+    "empty": b"",
+    "truncated header": b"\xff\xd8\xff\xe0\x00\x10JFIF",
+    "no size": b"P6 0 4 255\n",
+    "too short for its pixels": b"P6 400 400 255\n" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("name", NO_PICTURES)
+@pytest.mark.parametrize("stages", [[], [RandomResizedCrop((8, 9))], [RandomCrop((8, 9))], [image.Resize((8, 9))],
+                                    [lambda picture: picture], [OneOf([RandomResizedCrop((8, 9))])]])  # fmt: skip
+def test_what_is_no_picture_fails_in_decode(tmp_path, name, stages):
+    path = tmp_path / "photograph.jpg"
+    path.write_bytes(NO_PICTURES[name])
+    with Pipeline([path], [Decode(), *stages]) as pipe:
+        with pytest.raises(ValueError) as caught:
+            next(iter(pipe))
+        assert pipe.failures[0].stage == "decode"
+    assert any(f"{path}, in decode" in note for note in caught.value.__notes__)
+
+
+def test_too_many_pixels_fail_in_decode(paths):
+    with Pipeline(paths[:1], [Decode(max_pixels=100), RandomResizedCrop((8, 9))], on_error="skip") as pipe:
+        assert list(pipe) == [] and pipe.failures[0].stage == "decode" and "max_pixels" in pipe.failures[0].message
 
 
 def test_replacing_damaged_files(folder, tmp_path):

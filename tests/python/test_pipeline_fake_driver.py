@@ -73,7 +73,8 @@ pipe = Pipeline(source, [Decode()], batch_size=6, device="cuda", on_error="skip"
 (pictures, labels), = pipe
 assert host(labels).tolist() == [0, 2, 5]
 for picture, k in zip(pictures, (0, 2, 5)): same(picture, datas[k])
-assert sorted(failure.index for failure in pipe.failures) == [1, 3, 4]
+assert sorted((failure.index, failure.stage) for failure in pipe.failures) == [
+    (1, "pixels"), (3, "decode"), (4, "pixels")]
 small = [(smooth(20, 30),), (smooth(5, 6),), (smooth(20, 31),)]
 pipe = Pipeline(small, [image.Crop((10, 10))], batch_size=3, device="cuda", on_error="skip")
 (batch,), = pipe
