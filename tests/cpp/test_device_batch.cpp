@@ -11,7 +11,7 @@
 #include "backend/cuda/driver.h"
 #include "core/device.h"
 #include "error_of.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -22,18 +22,10 @@ namespace {
 
 namespace fake = testing::fake_driver;
 using test::error_of;
+using testing::cu;
 
-cuda_backend::CUstream cu(const Stream& stream) { return static_cast<cuda_backend::CUstream>(stream.handle()); }
-
-class BatchStreamTest : public ::testing::Test {
+class BatchStreamTest : public testing::FakeDriverTest {
  protected:
-  void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
-    fake::set_device_count(1);
-  }
-  void TearDown() override { EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front(); }
-
-  static Device& gpu() { return device("cuda:0"); }
   static Array numbers() { return Array::from<int32_t>({3, 1, 4, 1, 5}); }
   static Batch batch_of(const Array& array) {
     Batch batch;
