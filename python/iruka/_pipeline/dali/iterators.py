@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import enum
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...errors import TypeError, ValueError
+from .tensors import TensorList
 
 
 class LastBatchPolicy(enum.Enum):
@@ -127,7 +129,7 @@ class Epochs:
         self._shards = shards
 
 
-class BaseIterator:
+class BaseIterator(abc.ABC):
     """Batches of one or several pipelines, until an epoch is over. What the arguments mean is DALI's:
 
     size: samples of an epoch, of all pipelines together; -1: until a source of the pipeline ends.
@@ -272,16 +274,17 @@ class BaseIterator:
         for pipeline in self._pipelines:
             pipeline.reset()
 
+    @abc.abstractmethod
     def _given(self, outputs: list):
-        """The batch as the iterator gives it: overridden."""
-        raise NotImplementedError
+        """The batch as the iterator gives it, of a tuple of outputs for each pipeline."""
 
 
 class DictionaryIterator(BaseIterator):
     """A list of dictionaries, one for each pipeline: names of output_map and arrays of the library."""
 
-    #: Makes an array of the library of a TensorList.
-    _converted: Callable
+    @abc.abstractmethod
+    def _converted(self, tensors: TensorList):
+        """A batch as an array of the library."""
 
     def __init__(
         self, pipelines, output_map: Sequence[str], size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
