@@ -5,14 +5,17 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
+import pathlib
 import secrets
 import threading
+import warnings
 import weakref
 
 from ..._core import asnumpy
 from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
+from .checkpoints import Checkpoint
 from .external import Feed
 from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
 from .readers import FileReader
@@ -43,6 +46,12 @@ class BatchQueue:
         self._ready: collections.deque = collections.deque()
         self._changed = threading.Condition()
         self._is_closed = False
+        self._passed: collections.deque = collections.deque()
+
+    def pass_over(self, counts: list[int]) -> None:
+        """The core goes on behind so many batches, which were given before a checkpoint: it asks for them, and gets
+        samples of nothing."""
+        self._passed.extend(counts)
 
     def put(self, samples: list[tuple]) -> None:
         with self._changed:
@@ -57,6 +66,8 @@ class BatchQueue:
 
     def next(self, count: int) -> list[tuple]:
         """The samples of the next batch; none once the queue is closed."""
+        if self._passed:
+            return [()] * self._passed.popleft()
         if self._readers is not None:
             return joined([reader.next(count) for reader in self._readers])
         with self._changed:
@@ -86,11 +97,6 @@ class GraphPipeline(Pipeline):
     ):  # fmt: skip
         """DALI's arguments. What schedules DALI's own executor (exec_*, set_affinity, max_streams, py_*) is accepted
         and changes nothing. on_error: as for iruka.pipeline.Pipeline."""
-        if checkpoint is not None or enable_checkpointing:
-            raise UnsupportedError(
-                f"Pipeline: checkpoints of graphs in DALI's names are not there; {_STAGES} resumes at any batch from "
-                "state_dict()"
-            )
         batch_size = batch_size if max_batch_size is None else max_batch_size
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"Pipeline: batch_size is at least 1, not {batch_size!r}")
@@ -98,6 +104,14 @@ class GraphPipeline(Pipeline):
         self._num_threads = num_threads
         self._device_id = None if device_id in (None, CPU_ONLY_DEVICE_ID) else max(int(device_id), 0)
         self._seed = secrets.randbits(32) if seed is None or seed < 0 else int(seed)
+        self._has_checkpoints = bool(enable_checkpointing)
+        self._restored = None if checkpoint is None else Checkpoint.loaded(checkpoint)
+        if self._restored is not None:
+            if self._restored.batch_size != batch_size:
+                raise ValueError(
+                    f"Pipeline: the checkpoint is of batches of {self._restored.batch_size}, not {batch_size}"
+                )
+            self._seed = self._restored.seed
         self._depth = _depth(prefetch_queue_depth)
         self._on_error = on_error
         self._output_nodes: list[DataNode] | None = None
@@ -107,6 +121,8 @@ class GraphPipeline(Pipeline):
         self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
+        self._waiting: collections.deque = collections.deque()  # samples of batches that were fed and not taken
+        self._iteration = self._samples = self._last = 0  # batches of this epoch, samples of all, of the last batch
 
     # What a pipeline of a source and stages has, and a graph has not.
 
@@ -119,13 +135,15 @@ class GraphPipeline(Pipeline):
         raise TypeError("Pipeline: call run(), or iterate over an iterator of iruka.plugin")
 
     def __getitem__(self, index):
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: single samples are of {_STAGES}")
 
     def state_dict(self):
         """Raises UnsupportedError."""
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: checkpoint() resumes in DALI's names; state_dict() is of {_STAGES}")
 
-    load_state_dict = __getitem__
+    def load_state_dict(self, state):
+        """Raises UnsupportedError."""
+        raise UnsupportedError(f"Pipeline: checkpoint= resumes in DALI's names; load_state_dict() is of {_STAGES}")
 
     def close(self) -> None:
         """Stops the threads."""
@@ -209,6 +227,7 @@ class GraphPipeline(Pipeline):
         source = core.sequential_source(lowering.inputs, self._queue.next, lambda epoch: None)
         self._pipeline = core.Pipeline(source, lowering.graph, self._core_options())
         _alive.add(self)
+        self._resume()
         # The core's thread may wait for a batch; it must be released before the core's pipeline goes.
         weakref.finalize(self, self._queue.close)
 
@@ -227,6 +246,48 @@ class GraphPipeline(Pipeline):
             if isinstance(root, Feed) and root not in known:  # made outside of the pipeline's scope
                 self._add_external([root], None if root.feeder in self._feeders else root.feeder)
         return roots
+
+    # Checkpoints.
+
+    def _resume(self) -> None:
+        """Goes on where the checkpoint was made, if there is one."""
+        unknown = [feeder.feeds[0].label for feeder in self._feeders if not feeder.takes_argument]
+        if self._has_checkpoints and unknown:
+            warnings.warn(
+                f"Pipeline: a checkpoint does not say where the sources of {unknown} are; a callable that takes the "
+                "number of a batch, a BatchInfo or a SampleInfo goes on by itself",
+                stacklevel=4,
+            )
+        at = self._restored
+        if at is None:
+            return
+        self._epoch, self._iteration, self._samples, self._last = at.epoch, at.iteration, at.samples, at.last
+        for reader in self._readers:
+            reader.seek(at.samples, self._batch_size)
+        for feeder in self._feeders:
+            feeder.resume(at.iteration, self._batch_size)
+        if at.core_batch:
+            self._queue.pass_over([self._batch_size] * (at.core_batch - 1) + [at.last])
+        self._core().restore(self._seed, at.core_epoch, at.core_batch)
+
+    def checkpoint(self, filename=None) -> bytes:
+        """Where the pipeline is, for Pipeline(..., checkpoint=): the batches that come next are the same there, bit for
+        bit. Also written to a file of this name. Raises ValueError without enable_checkpointing=True."""
+        self.build()
+        made = self._checkpoint(None)
+        if filename is not None:
+            pathlib.Path(filename).write_bytes(made)
+        return made
+
+    def _checkpoint(self, iterator: dict | None) -> bytes:
+        if not self._has_checkpoints:
+            raise ValueError("Pipeline: checkpoint() needs a pipeline with enable_checkpointing=True")
+        core = self._core().state()
+        samples = core["batch"] * self._batch_size if self._reads_alone else self._samples
+        return Checkpoint(
+            self._seed, self._batch_size, core["epoch"], core["batch"], self._last, self._epoch, self._iteration,
+            samples, iterator,
+        ).dumped()  # fmt: skip
 
     def _core_options(self) -> dict:
         assert self._output_nodes is not None
@@ -303,6 +364,7 @@ class GraphPipeline(Pipeline):
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
         self._queue.put(joined(columns) if columns else [()] * count)
+        self._waiting.append(count)
         self._fed += 1
 
     def _feed_ahead(self, needed: int) -> None:
@@ -357,6 +419,9 @@ class GraphPipeline(Pipeline):
             if self._queue.is_closed:
                 raise StopIteration
             batch = self._next_of_core()
+        self._last = self._waiting.popleft() if self._waiting else self._batch_size
+        self._iteration += 1
+        self._samples += self._last
         return self._tensors(batch[0])
 
     def _next_of_core(self):
@@ -393,6 +458,7 @@ class GraphPipeline(Pipeline):
         if self._is_over and self._fed == self._taken:
             self._is_over = False
             self._epoch += 1
+            self._iteration = 0
             for feeder in self._feeders:
                 feeder.new_epoch()
 
@@ -450,7 +516,7 @@ class GraphPipeline(Pipeline):
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
-        return False
+        return self._restored is not None
 
 
 def _depth(given) -> int:
