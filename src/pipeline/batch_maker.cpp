@@ -51,6 +51,13 @@ Dims batch_shape(int64_t samples, const Dims& shape) {
   return dims;
 }
 
+/// Whether a sample with these values meets all guards.
+bool holds(std::span<const Guard> guards, std::span<const Value> values) {
+  return std::ranges::all_of(guards, [&](const Guard& guard) {
+    return (values[static_cast<size_t>(guard.condition)].number() != 0) == guard.is_true;
+  });
+}
+
 /// Where each output of a graph is. Raises ValueError for outputs that there are not.
 std::vector<Device*> devices_of(const Graph& graph, const Options& options, Device& device) {
   std::vector<Device*> devices(graph.outputs().size(), &device);
@@ -176,6 +183,7 @@ BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options
   is_last_use_.resize(graph_.nodes().size());
   for (size_t node = graph_.nodes().size(); node-- > 0;) {
     const std::vector<int>& inputs = graph_.nodes()[node].inputs;
+    for (const Guard& guard : graph_.nodes()[node].guards) is_needed[static_cast<size_t>(guard.condition)] = true;
     is_last_use_[node].resize(inputs.size());
     for (size_t k = inputs.size(); k-- > 0;) {
       is_last_use_[node][k] = !is_needed[static_cast<size_t>(inputs[k])];
@@ -210,12 +218,16 @@ std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample*
   std::vector<Value> inputs;
   for (size_t number = 0; number < graph_.nodes().size(); ++number) {
     const Graph::Node& node = graph_.nodes()[number];
+    *stage = &names_[number + 1];
+    if (!holds(node.guards, values)) {
+      values.resize(values.size() + static_cast<size_t>(node.operation->outputs()));
+      continue;
+    }
     inputs.clear();
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       Value& value = values[static_cast<size_t>(node.inputs[k])];
       is_last_use_[number][k] ? inputs.push_back(std::move(value)) : inputs.push_back(value);
     }
-    *stage = &names_[number + 1];
     const Timed timed(counters_[number + 1]);
     for (Value& made : node.operation->run(inputs, key, node.place)) values.push_back(std::move(made));
   }

@@ -168,7 +168,7 @@ void Value::into(const Array& out) const { Making(*this).make(&out); }
 double Value::number() const {
   const Array made = array();
   if (made.size() != 1)
-    throw TypeError("a parameter of a stage is one number, not an array of shape " + to_string(made.shape()));
+    throw TypeError("a parameter or a condition is one number, not an array of shape " + to_string(made.shape()));
   return made.item().as_double();
 }
 

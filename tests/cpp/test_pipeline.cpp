@@ -173,7 +173,7 @@ TEST(Values, SayWhatTheyAreNot) {
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).decoded({}, "decode"); }),
             "decode: the bytes of a file are a uint8 array of one axis, not float32 of shape (2,)");
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).number(); }),
-            "a parameter of a stage is one number, not an array of shape (2,)");
+            "a parameter or a condition is one number, not an array of shape (2,)");
   EXPECT_EQ(Value::of_number(2.5).number(), 2.5);
 }
 

@@ -17,8 +17,18 @@ from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
 from .checkpoints import Checkpoint
 from .external import Feed
-from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
+from .nodes import (
+    DataNode,
+    Lowering,
+    Operation,
+    ScalarConstant,
+    check_branches,
+    current_pipeline,
+    roots_of,
+    scopes,
+)
 from .readers import FileReader
+from .rewriting import converted
 from .tensors import TensorList
 from .types import CPU_ONLY_DEVICE_ID, UnsupportedError
 from .values import constant_node
@@ -175,6 +185,7 @@ class GraphPipeline(Pipeline):
             if isinstance(node, ScalarConstant):
                 node = constant_node(node.value, node.dtype)
             made.append(node if isinstance(node, DataNode) else constant_node(node))
+        check_branches("Pipeline", made, ())
         self._output_nodes = made
 
     def __enter__(self):
@@ -442,13 +453,16 @@ class GraphPipeline(Pipeline):
         """Nothing: batches belong to the caller."""
 
     def _tensors(self, outputs) -> tuple[TensorList, ...]:
-        made = []
+        made: list[TensorList] = []
         for node, data in zip(self._output_nodes or (), outputs, strict=True):
             if node.batch_step is not None:
                 samples = node.batch_step([asnumpy(each) for each in data])
                 data = [asarray(each) for each in samples]
                 tensors = TensorList(data, node.layout)
                 data = tensors.as_tensor() if tensors.is_dense_tensor() else data
+            dtypes = {str(each.dtype) for each in data} if isinstance(data, list) else ()
+            if len(dtypes) > 1:
+                raise TypeError(f"Pipeline: the samples of output {len(made)} have unlike dtypes: {sorted(dtypes)}")
             tensors = TensorList(data, node.layout)
             made.append(tensors.on("cpu" if node.device == "cpu" else f"cuda:{self._device_id}"))
         return tuple(made)
@@ -559,29 +573,28 @@ def _uses_gpu(outputs) -> bool:
 
 def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_arguments):
     """See iruka.pipeline."""
-    if enable_conditionals:
-        raise UnsupportedError(
-            "pipeline_def: enable_conditionals is not there; iruka.pipeline's stages may be plain Python functions of "
-            "each sample, in which `if` works, and fn.python_function is one here"
-        )
     if function is None:
-        return functools.partial(_pipeline_factory, pipeline_arguments=pipeline_arguments)
-    return _pipeline_factory(function, pipeline_arguments)
+        return lambda function: _pipeline_factory(function, pipeline_arguments, enable_conditionals)
+    return _pipeline_factory(function, pipeline_arguments, enable_conditionals)
 
 
 _PIPELINE_ARGUMENTS = frozenset(inspect.signature(GraphPipeline._construct_graph).parameters) - {"self"}
 
 
-def _pipeline_factory(function, pipeline_arguments: dict):
+def _pipeline_factory(function, pipeline_arguments: dict, has_conditionals: bool):
     own = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def create(*arguments, **named):
         options = {key: each for key, each in named.items() if key in _PIPELINE_ARGUMENTS and key not in own}
         given = {key: each for key, each in named.items() if key not in options}
+        conditional = (
+            has_conditionals if "enable_conditionals" in own else given.pop("enable_conditionals", has_conditionals)
+        )
+        define = converted(function) if conditional else function
         pipeline = Pipeline(**{"batch_size": -1, **pipeline_arguments, **options})
         with pipeline:
-            outputs = function(*arguments, **given)
+            outputs = define(*arguments, **given)
         if outputs is None:
             outputs = ()
         pipeline.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
