@@ -444,7 +444,8 @@ TEST(Batches, RepeatTheLastSampleWithoutMakingItAgain) {
                              .shard = 0,
                              .shards = pads ? 4 : 1,
                              .pad_last_batch = pads,
-                             .last_batch = LastBatch::fill}});
+                             .last_batch = LastBatch::fill},
+                   .prefetch = 0});
     calls = 0;
     const auto batch = pipe.next();  // a shard without a sample has a neighbour's, four times
     ASSERT_TRUE(batch);
