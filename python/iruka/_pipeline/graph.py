@@ -170,8 +170,8 @@ class GraphBuilder:
         return _core_pipeline.function(_name_of(function), call, outputs)
 
     def _call(self, field: str, stage: Function) -> None:
-        inputs = [field] if stage.inputs is None else _names(stage.inputs)
-        outputs = inputs if stage.outputs is None else _names(stage.outputs)
+        inputs = [field] if stage.inputs is None else names_of(stage.inputs)
+        outputs = inputs if stage.outputs is None else names_of(stage.outputs)
         for name in inputs:
             if name not in self.fields:
                 raise ValueError(f"Function: there is no field {name!r}; there are {', '.join(self.fields)}")
@@ -182,7 +182,8 @@ class GraphBuilder:
             self.fields[name] = first + k
 
 
-def _names(given) -> list[str]:
+def names_of(given) -> list[str]:
+    """A list of names that may be given as a single one."""
     return [given] if isinstance(given, str) else list(given)
 
 

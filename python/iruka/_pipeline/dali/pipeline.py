@@ -5,17 +5,30 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
+import pathlib
 import secrets
 import threading
+import warnings
 import weakref
 
 from ..._core import asnumpy
 from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
 from ..pipeline import Pipeline, _alive
+from .checkpoints import Checkpoint
 from .external import Feed
-from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
+from .nodes import (
+    DataNode,
+    Lowering,
+    Operation,
+    ScalarConstant,
+    check_branches,
+    current_pipeline,
+    roots_of,
+    scopes,
+)
 from .readers import FileReader
+from .rewriting import converted
 from .tensors import TensorList
 from .types import CPU_ONLY_DEVICE_ID, UnsupportedError
 from .values import constant_node
@@ -36,18 +49,36 @@ def _graph_class(kind: type) -> type:
 
 class BatchQueue:
     """The source of the core's pipeline: batches that the caller's thread has fed, or that readers give. The core's
-    thread waits here for the caller, until the queue is closed."""
+    thread waits here for the caller, until the epoch is over or the queue is closed."""
 
     def __init__(self, readers: list[FileReader] | None):
         self._readers = readers  # the only roots, where nothing is fed
         self._ready: collections.deque = collections.deque()
         self._changed = threading.Condition()
-        self._is_closed = False
+        self._is_closed = self._is_over = False
+        self.has_ended = False  #: the core knows that the epoch is over
+        self._passed: collections.deque = collections.deque()
+
+    def pass_over(self, counts: list[int]) -> None:
+        """The core goes on behind so many batches, which were given before a checkpoint: it asks for them, and gets
+        samples of nothing."""
+        self._passed.extend(counts)
 
     def put(self, samples: list[tuple]) -> None:
         with self._changed:
             self._ready.append(samples)
             self._changed.notify_all()
+
+    def end_epoch(self) -> None:
+        """Nothing comes before begin_epoch()."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def begin_epoch(self) -> None:
+        """Called while the core asks for nothing."""
+        self._is_over = self.has_ended = False
+        self._passed.clear()
 
     def close(self) -> None:
         """Nothing comes any more."""
@@ -56,12 +87,15 @@ class BatchQueue:
             self._changed.notify_all()
 
     def next(self, count: int) -> list[tuple]:
-        """The samples of the next batch; none once the queue is closed."""
+        """The samples of the next batch; none once the epoch is over or the queue is closed."""
+        if self._passed:
+            return [()] * self._passed.popleft()
         if self._readers is not None:
             return joined([reader.next(count) for reader in self._readers])
         with self._changed:
-            while not self._ready and not self._is_closed:
+            while not (self._ready or self._is_closed or self._is_over):
                 self._changed.wait()
+            self.has_ended = not self._ready
             return self._ready.popleft() if self._ready else []
 
     @property
@@ -86,11 +120,6 @@ class GraphPipeline(Pipeline):
     ):  # fmt: skip
         """DALI's arguments. What schedules DALI's own executor (exec_*, set_affinity, max_streams, py_*) is accepted
         and changes nothing. on_error: as for iruka.pipeline.Pipeline."""
-        if checkpoint is not None or enable_checkpointing:
-            raise UnsupportedError(
-                f"Pipeline: checkpoints of graphs in DALI's names are not there; {_STAGES} resumes at any batch from "
-                "state_dict()"
-            )
         batch_size = batch_size if max_batch_size is None else max_batch_size
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"Pipeline: batch_size is at least 1, not {batch_size!r}")
@@ -98,6 +127,14 @@ class GraphPipeline(Pipeline):
         self._num_threads = num_threads
         self._device_id = None if device_id in (None, CPU_ONLY_DEVICE_ID) else max(int(device_id), 0)
         self._seed = secrets.randbits(32) if seed is None or seed < 0 else int(seed)
+        self._has_checkpoints = bool(enable_checkpointing)
+        self._restored = None if checkpoint is None else Checkpoint.loaded(checkpoint)
+        if self._restored is not None:
+            if self._restored.batch_size != batch_size:
+                raise ValueError(
+                    f"Pipeline: the checkpoint is of batches of {self._restored.batch_size}, not {batch_size}"
+                )
+            self._seed = self._restored.seed
         self._depth = _depth(prefetch_queue_depth)
         self._on_error = on_error
         self._output_nodes: list[DataNode] | None = None
@@ -107,6 +144,10 @@ class GraphPipeline(Pipeline):
         self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
+        # Of each batch that was fed and not taken: its epoch and number in the core, and its samples.
+        self._waiting: collections.deque = collections.deque()
+        self._place = (0, 0)  # epoch and number of the next one
+        self._iteration = self._samples = self._last = 0  # batches of this epoch, samples of all, of the last batch
 
     # What a pipeline of a source and stages has, and a graph has not.
 
@@ -119,13 +160,15 @@ class GraphPipeline(Pipeline):
         raise TypeError("Pipeline: call run(), or iterate over an iterator of iruka.plugin")
 
     def __getitem__(self, index):
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: single samples are of {_STAGES}")
 
     def state_dict(self):
         """Raises UnsupportedError."""
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: checkpoint() resumes in DALI's names; state_dict() is of {_STAGES}")
 
-    load_state_dict = __getitem__
+    def load_state_dict(self, state):
+        """Raises UnsupportedError."""
+        raise UnsupportedError(f"Pipeline: checkpoint= resumes in DALI's names; load_state_dict() is of {_STAGES}")
 
     def close(self) -> None:
         """Stops the threads."""
@@ -157,6 +200,7 @@ class GraphPipeline(Pipeline):
             if isinstance(node, ScalarConstant):
                 node = constant_node(node.value, node.dtype)
             made.append(node if isinstance(node, DataNode) else constant_node(node))
+        check_branches("Pipeline", made, ())
         self._output_nodes = made
 
     def __enter__(self):
@@ -209,6 +253,7 @@ class GraphPipeline(Pipeline):
         source = core.sequential_source(lowering.inputs, self._queue.next, lambda epoch: None)
         self._pipeline = core.Pipeline(source, lowering.graph, self._core_options())
         _alive.add(self)
+        self._resume()
         # The core's thread may wait for a batch; it must be released before the core's pipeline goes.
         weakref.finalize(self, self._queue.close)
 
@@ -228,6 +273,50 @@ class GraphPipeline(Pipeline):
                 self._add_external([root], None if root.feeder in self._feeders else root.feeder)
         return roots
 
+    # Checkpoints.
+
+    def _resume(self) -> None:
+        """Goes on where the checkpoint was made, if there is one."""
+        unknown = [feeder.feeds[0].label for feeder in self._feeders if not feeder.takes_argument]
+        if self._has_checkpoints and unknown:
+            warnings.warn(
+                f"Pipeline: a checkpoint does not say where the sources of {unknown} are; a callable that takes the "
+                "number of a batch, a BatchInfo or a SampleInfo goes on by itself",
+                stacklevel=4,
+            )
+        at = self._restored
+        if at is None:
+            return
+        self._epoch, self._iteration, self._samples, self._last = at.epoch, at.iteration, at.samples, at.last
+        for reader in self._readers:
+            reader.seek(at.samples, self._batch_size)
+        for feeder in self._feeders:
+            feeder.resume(at.iteration, self._batch_size)
+        self._place = (at.core_epoch, at.core_batch)
+        if at.core_batch:
+            self._place = self._place_behind((at.core_epoch, at.core_batch - 1), at.last)
+            self._queue.pass_over([self._batch_size] * (at.core_batch - 1) + [at.last])
+        self._core().restore(self._seed, at.core_epoch, at.core_batch)
+
+    def checkpoint(self, filename=None) -> bytes:
+        """Where the pipeline is, for Pipeline(..., checkpoint=): the batches that come next are the same there, bit for
+        bit. Also written to a file of this name. Raises ValueError without enable_checkpointing=True."""
+        self.build()
+        made = self._checkpoint(None)
+        if filename is not None:
+            pathlib.Path(filename).write_bytes(made)
+        return made
+
+    def _checkpoint(self, iterator: dict | None) -> bytes:
+        if not self._has_checkpoints:
+            raise ValueError("Pipeline: checkpoint() needs a pipeline with enable_checkpointing=True")
+        core = self._core().state()
+        samples = core["batch"] * self._batch_size if self._reads_alone else self._samples
+        return Checkpoint(
+            self._seed, self._batch_size, core["epoch"], core["batch"], self._last, self._epoch, self._iteration,
+            samples, iterator,
+        ).dumped()  # fmt: skip
+
     def _core_options(self) -> dict:
         assert self._output_nodes is not None
         on_gpu = _uses_gpu(self._output_nodes)
@@ -243,6 +332,7 @@ class GraphPipeline(Pipeline):
             "pad_last_batch": False,
             "last_batch": "partial",
             "device": f"cuda:{self._device_id}" if on_gpu else None,
+            "cpu_outputs": [k for k, node in enumerate(self._output_nodes) if _stays_on_cpu(node)],
             "threads": max(self._num_threads or 0, 0),
             "prefetch": self._depth,
             "on_error": self._on_error,
@@ -302,7 +392,14 @@ class GraphPipeline(Pipeline):
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
         self._queue.put(joined(columns) if columns else [()] * count)
+        self._waiting.append((*self._place, count))
+        self._place = self._place_behind(self._place, count)
         self._fed += 1
+
+    def _place_behind(self, place: tuple[int, int], count: int) -> tuple[int, int]:
+        """Of the batch behind one of so many samples: the core ends an epoch behind one that is not full."""
+        epoch, number = place
+        return (epoch, number + 1) if count == self._batch_size else (epoch + 1, 0)
 
     def _feed_ahead(self, needed: int) -> None:
         """Feeds the batches that are needed and as many more as are prefetched, until the epoch is over. What is fed by
@@ -317,6 +414,7 @@ class GraphPipeline(Pipeline):
                 self._feed_step()
             except StopIteration:
                 self._is_over = True
+                self._queue.end_epoch()
 
     def _is_fed_by_hand(self) -> bool:
         overridden = type(self).iter_setup is not GraphPipeline.iter_setup
@@ -349,22 +447,40 @@ class GraphPipeline(Pipeline):
         if not self._reads_alone and self._fed == self._taken:
             self._scheduled = 0
             raise StopIteration
-        self._scheduled -= 1
-        self._taken += 1
         batch = None
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
             batch = self._next_of_core()
+            if batch is None and self._queue.has_ended:  # all samples that were left are damaged, and left out
+                self._note_taken(None)
+                self._scheduled = 0
+                raise StopIteration
+        self._scheduled -= 1
+        self._note_taken((batch[3], batch[4]))
         return self._tensors(batch[0])
+
+    def _note_taken(self, place: tuple[int, int] | None) -> None:
+        """The core has passed the batch at `place`, and those before it, whose samples were all left out; without one,
+        all that were fed."""
+        if self._reads_alone:
+            self._taken, self._last = self._taken + 1, self._batch_size
+        while self._waiting:
+            epoch, number, self._last = self._waiting.popleft()
+            self._taken += 1
+            self._iteration += 1
+            self._samples += self._last
+            if (epoch, number) == place:
+                return
 
     def _next_of_core(self):
         try:
             return self._core().next()
         except BaseException as error:
-            if not isinstance(error, Exception):  # interrupted: the batch is still there
-                self._scheduled += 1
-                self._taken -= 1
+            if isinstance(error, Exception):  # else it is interrupted: the batch is still there
+                self._scheduled -= 1
+                core = self._core().state()
+                self._note_taken((core["epoch"], core["batch"] - 1))
             self._name_sample(error)
             raise
 
@@ -376,13 +492,16 @@ class GraphPipeline(Pipeline):
         """Nothing: batches belong to the caller."""
 
     def _tensors(self, outputs) -> tuple[TensorList, ...]:
-        made = []
+        made: list[TensorList] = []
         for node, data in zip(self._output_nodes or (), outputs, strict=True):
             if node.batch_step is not None:
                 samples = node.batch_step([asnumpy(each) for each in data])
                 data = [asarray(each) for each in samples]
                 tensors = TensorList(data, node.layout)
                 data = tensors.as_tensor() if tensors.is_dense_tensor() else data
+            dtypes = {str(each.dtype) for each in data} if isinstance(data, list) else ()
+            if len(dtypes) > 1:
+                raise TypeError(f"Pipeline: the samples of output {len(made)} have unlike dtypes: {sorted(dtypes)}")
             tensors = TensorList(data, node.layout)
             made.append(tensors.on("cpu" if node.device == "cpu" else f"cuda:{self._device_id}"))
         return tuple(made)
@@ -392,6 +511,11 @@ class GraphPipeline(Pipeline):
         if self._is_over and self._fed == self._taken:
             self._is_over = False
             self._epoch += 1
+            self._iteration = 0
+            core = self._core().state()
+            self._place = (core["epoch"] + (core["batch"] > 0), 0)
+            self._core().restore(self._seed, *self._place)  # ends the core's threads, which may ask for more
+            self._queue.begin_epoch()
             for feeder in self._feeders:
                 feeder.new_epoch()
 
@@ -449,7 +573,7 @@ class GraphPipeline(Pipeline):
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
-        return False
+        return self._restored is not None
 
 
 def _depth(given) -> int:
@@ -479,6 +603,11 @@ def _is_read_otherwise(reader: FileReader, operations, outputs) -> bool:
     )
 
 
+def _stays_on_cpu(node: DataNode) -> bool:
+    """Whether an output has no use for the GPU before its batch is there."""
+    return node.made_on == "cpu" and (node.device == "cpu" or node.batch_step is not None)
+
+
 def _uses_gpu(outputs) -> bool:
     return any(node.device == "gpu" for node in outputs) or any(
         node.device == "gpu" for operation in _operations_of(outputs) for node in operation.inputs
@@ -487,29 +616,28 @@ def _uses_gpu(outputs) -> bool:
 
 def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_arguments):
     """See iruka.pipeline."""
-    if enable_conditionals:
-        raise UnsupportedError(
-            "pipeline_def: enable_conditionals is not there; iruka.pipeline's stages may be plain Python functions of "
-            "each sample, in which `if` works, and fn.python_function is one here"
-        )
     if function is None:
-        return functools.partial(_pipeline_factory, pipeline_arguments=pipeline_arguments)
-    return _pipeline_factory(function, pipeline_arguments)
+        return lambda function: _pipeline_factory(function, pipeline_arguments, enable_conditionals)
+    return _pipeline_factory(function, pipeline_arguments, enable_conditionals)
 
 
 _PIPELINE_ARGUMENTS = frozenset(inspect.signature(GraphPipeline._construct_graph).parameters) - {"self"}
 
 
-def _pipeline_factory(function, pipeline_arguments: dict):
+def _pipeline_factory(function, pipeline_arguments: dict, has_conditionals: bool):
     own = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def create(*arguments, **named):
         options = {key: each for key, each in named.items() if key in _PIPELINE_ARGUMENTS and key not in own}
         given = {key: each for key, each in named.items() if key not in options}
+        conditional = (
+            has_conditionals if "enable_conditionals" in own else given.pop("enable_conditionals", has_conditionals)
+        )
+        define = converted(function) if conditional else function
         pipeline = Pipeline(**{"batch_size": -1, **pipeline_arguments, **options})
         with pipeline:
-            outputs = function(*arguments, **given)
+            outputs = define(*arguments, **given)
         if outputs is None:
             outputs = ()
         pipeline.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
