@@ -1,8 +1,8 @@
 """Reads the ways of a computation from its file of kernel texts, kernels/NAME.cpp.
 
 A line `//: KEY REST` begins a section. `inputs` and `outputs` are parameter lists, `way` names a way, `preamble` and
-`body` begin its texts, `size` names the number of elements where all arrays are raw, and `note` says what a way computes
-more than the others. What stands before the first way holds for all ways that say nothing else.
+`body` begin its texts, `size` names the number of elements where all arrays are raw, and `note` says what a way
+computes more than the others. What stands before the first way holds for all ways that say nothing else.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """The computations, a module for each subject."""
 
-from ..computation import COMPUTATIONS, AccumulatingCall, Call
+from ..computation import COMPUTATIONS, AccumulatingCall, Call  # noqa: F401
 from . import letters, numbers, pictures  # noqa: F401  each registers its computations
 
 #: Computations that add to their outputs.
