@@ -12,6 +12,8 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parent / "spmd" / "intrinsics"
+#: Computations that benchmarks/spmd has, with the same arguments.
+OF_SPMD = ("hsv", "perceptron")
 
 
 def compiler():
@@ -20,10 +22,10 @@ def compiler():
 
 def library(level):
     """The library for a level of x86-64, or None without a compiler. Its name is a hash of what it is made of."""
-    sources = sorted((HERE / "intrinsics").glob("*.cpp"))
     tool = compiler()
-    if not sources or tool is None:
+    if level not in ("x86-64-v3", "x86-64-v4") or tool is None:
         return None
+    sources = [*sorted((HERE / "intrinsics").glob("*.cpp")), *(SHARED / f"{name}.cpp" for name in OF_SPMD)]
     options = ["-std=c++20", "-O3", "-shared", "-fPIC", "-pthread", f"-march={level}", f"-I{SHARED}"]
     if level == "x86-64-v4" and "clang" in tool:
         options.append("-mprefer-vector-width=512")
