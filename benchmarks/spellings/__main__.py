@@ -6,7 +6,8 @@ python benchmarks/spellings [--only NAME...] [--level x86-64-v3] [--device cpu|c
 Results are compared with NumPy's before the clock runs; what does not compile or is wrong stays in the table and is
 not timed. Times are medians of settled calls in changing order. The first call is that of a process of its own with an
 empty cache, and has the compilation in it. "scalar" is the way with --lanes=1. Intrinsics are built for the level,
-and run on as many threads as Iruka. They are left out on a GPU, and without a compiler.
+and run on as many threads as Iruka. They are left out on a GPU, and without a compiler. On a busy machine --clock cpu
+counts the seconds of all threads instead of the wall's.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -27,6 +29,7 @@ def arguments():
     parser.add_argument("--device", choices=("cpu", "cuda"), default=os.environ.get("IRUKA_DEVICE", "cpu"))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: seconds of all threads")
     parser.add_argument("--rounds", type=int, default=15, help="at most; at least three, as many as the budget allows")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds of a computation's rounds")
     parser.add_argument("--no-first", action="store_true", help="leave out first calls")
@@ -51,6 +54,8 @@ from spellings.cases import COMPUTATIONS, call_of
 from spellings.measuring import Measured, first_call, synchronize
 from spellings.tables import rows_of, summary, table
 
+CLOCK = {"wall": time.perf_counter, "cpu": time.process_time}[options.clock]
+
 
 def level():
     """The level of the vectors in use."""
@@ -67,7 +72,7 @@ def print_first_call(name, number):
     for parameter in [*way.input_parameters(), *way.output_parameters()]:
         if parameter.name not in computation.data or parameter.is_raw:
             computation.on_device(parameter.name)
-    print(json.dumps({"first": timed(lambda: (call_of(computation, way)(), synchronize()))}))
+    print(json.dumps({"first": timed(lambda: (call_of(computation, way)(), synchronize()), CLOCK)}))
 
 
 def measured(name, functions):
@@ -77,10 +82,10 @@ def measured(name, functions):
     if options.ways:
         computation.ways = [way for way in computation.ways if any(text in way.name for text in options.ways)]
     found = Measured(computation, call_of, functions, options.threads, not options.no_scalar)
-    times = found.times(options.budget, options.rounds)
+    times = found.times(options.budget, options.rounds, CLOCK)
     firsts = {}
     if not options.no_first:
-        firsts = {way: first_call(name, numbers[way], options.level, options.threads) for way in found.calls}
+        firsts = {way: first_call(name, numbers[way], options) for way in found.calls}
     if options.report:
         for way, call in found.calls.items():
             print(f"--- {way}\n{call.report()}")

@@ -1,5 +1,6 @@
 """Settles, checks and measures the ways of one computation."""
 
+import functools
 import json
 import os
 import pathlib
@@ -23,17 +24,21 @@ def synchronize():
         iruka.cuda.Device().synchronize()
 
 
-def timer():
-    return timed if iruka.default_device().name == "cpu" else device_timer(synchronize)
+def timer(clock):
+    on_cpu = iruka.default_device().name == "cpu"
+    return functools.partial(timed, clock=clock) if on_cpu else device_timer(synchronize)
 
 
 def settle(call, most_seconds=4.0):
-    """Calls until no further variant of the kernel appears: constants instead of integer scalars, lanes or not."""
+    """Calls until no further variant of the kernel appears: constants instead of integer scalars, lanes or not.
+
+    A trial of both paths takes up to 32 short calls.
+    """
     start, quiet = time.perf_counter(), 0
     while quiet < 2 and time.perf_counter() - start < most_seconds:
         before = len(iruka.kernel_history())
         begin, calls = time.perf_counter(), 0
-        while calls < 3 or time.perf_counter() - begin < 0.025:
+        while calls < 2 or (time.perf_counter() - begin < 0.1 and calls < 32):
             call()
             calls += 1
         synchronize()
@@ -41,14 +46,13 @@ def settle(call, most_seconds=4.0):
         quiet = 0 if len(iruka.kernel_history()) > before else quiet + 1
 
 
-def first_call(name, number, level, threads):
+def first_call(name, number, options):
     """Seconds of the first call of a way in a new process with an empty cache, kernel made and compiled."""
     with tempfile.TemporaryDirectory(prefix="iruka-first-") as folder:
         environment = {**os.environ, "IRUKA_CACHE_DIR": folder, "IRUKA_SHIPPED_KERNELS": "0"}
         program = pathlib.Path(__file__).resolve().parent
-        command = [sys.executable, program, "--first-call", name, str(number), "--threads", str(threads)]
-        if level:
-            command += ["--level", level]
+        command = [sys.executable, program, "--first-call", name, str(number), "--threads", str(options.threads)]
+        command += ["--clock", options.clock, *(["--level", options.level] if options.level else [])]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
     return json.loads(done.stdout)["first"] if done.returncode == 0 else None
 
@@ -89,15 +93,15 @@ class Measured:
                 if wrong := computation.problem(native.results()):
                     raise AssertionError(f"{computation.name}, intrinsics: {wrong}")
 
-    def times(self, budget, most):
-        """Lists of seconds: of ways, of their scalar paths, of intrinsics by the number of threads."""
+    def times(self, budget, most, clock):
+        """Lists of seconds by the clock: of ways, of their scalar paths, of intrinsics by the number of threads."""
         candidates = {("way", name): call for name, call in self.calls.items()}
         candidates |= {("intrinsics", count): call for count, call in self.natives.items()}
         rounds = rounds_for(candidates, budget, most)
-        times = interleaved_times(candidates, rounds, warmup=1, timer=timer())
+        times = interleaved_times(candidates, rounds, warmup=1, timer=timer(clock))
         slow = {("scalar", name): call for name, call in self.scalars.items()}
         if slow:
-            times |= interleaved_times(slow, rounds_for(slow, budget / 2, most), warmup=0, timer=timer())
+            times |= interleaved_times(slow, rounds_for(slow, budget / 2, most), warmup=0, timer=timer(clock))
         return times
 
 

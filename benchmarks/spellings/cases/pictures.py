@@ -6,12 +6,14 @@ from ..computation import Computation, computation
 
 
 def smooth_picture(height, width, channels, seed):
-    """Whole numbers from 0 to 255 as float32: waves and noise."""
+    """Whole numbers from 0 to 255 as float32: waves and noise, repeated where the picture is large."""
     rng = np.random.default_rng(seed)
-    y, x = np.mgrid[:height, :width]
+    y, x = np.mgrid[: min(height, 500), : min(width, 500)]
     waves = 127 + 60 * np.sin(x / 17 + y / 29 + seed) + 50 * np.cos(y / 11 - seed)
-    noise = rng.normal(0, 12, (height, width, channels))
-    return np.clip(np.rint(waves[..., None] + noise), 0, 255).astype(np.float32)
+    noise = rng.normal(0, 12, (*waves.shape, channels))
+    tile = np.clip(np.rint(waves[..., None] + noise), 0, 255).astype(np.float32)
+    times = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
+    return np.ascontiguousarray(np.tile(tile, times)[:height, :width])
 
 
 def edge_windows(picture):

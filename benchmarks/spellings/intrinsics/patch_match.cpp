@@ -19,8 +19,8 @@ std::vector<float> patches_of(const float* picture, int64_t width, int64_t heigh
   return patches;
 }
 
-/// The nearest of the `count` patches of B for kStep patches of A, `stride` floats apart from one number to the next.
-void nearest_patches(const float* a, int64_t stride, const float* b, int64_t count, int32_t* found) {
+/// The nearest of the `count` patches of B for the kStep patches of A in a[number][k].
+void nearest_patches(const float (*a)[kStep], const float* b, int64_t count, int32_t* found) {
   Float nearest[kVectors];
   Ints place[kVectors];
   for (int v = 0; v < kVectors; ++v) nearest[v] = all(1e9f), place[v] = ints(0);
@@ -30,7 +30,7 @@ void nearest_patches(const float* a, int64_t stride, const float* b, int64_t cou
     for (int64_t number = 0; number < kNumbers; ++number) {
       const Float other = all(b[k * kNumbers + number]);
       for (int v = 0; v < kVectors; ++v) {
-        const Float difference = load(a + number * stride + v * kLanes) - other;
+        const Float difference = load(a[number] + v * kLanes) - other;
         sum[v] = fma(difference, difference, sum[v]);
       }
     }
@@ -46,16 +46,15 @@ void nearest_patches(const float* a, int64_t stride, const float* b, int64_t cou
 
 extern "C" void patch_match(const float* a, const float* b, int64_t width_a, int64_t height_a, int64_t width_b,
                             int64_t height_b, int32_t* nnf, int64_t threads) {
-  const int64_t count = height_a * width_a, padded = (count + kStep - 1) / kStep * kStep;
   const std::vector<float> patches = patches_of(a, width_a, height_a), others = patches_of(b, width_b, height_b);
-  std::vector<float> turned(static_cast<size_t>(padded * kNumbers));
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t number = 0; number < kNumbers; ++number)
-      turned[static_cast<size_t>(number * padded + k)] = patches[static_cast<size_t>(k * kNumbers + number)];
-  in_turns(padded, threads, kStep, [&](int64_t begin, int64_t) {
+  in_turns(height_a * width_a, threads, kStep, [&](int64_t begin, int64_t end) {
+    alignas(64) float turned[kNumbers][kStep] = {};
     int32_t found[kStep];
-    nearest_patches(turned.data() + begin, padded, others.data(), height_b * width_b, found);
-    for (int64_t k = begin; k < std::min(count, begin + kStep); ++k) {
+    for (int64_t k = begin; k < end; ++k)
+      for (int64_t number = 0; number < kNumbers; ++number)
+        turned[number][k - begin] = patches[static_cast<size_t>(k * kNumbers + number)];
+    nearest_patches(turned, others.data(), height_b * width_b, found);
+    for (int64_t k = begin; k < end; ++k) {
       nnf[2 * k] = static_cast<int32_t>(found[k - begin] % width_b);
       nnf[2 * k + 1] = static_cast<int32_t>(found[k - begin] / width_b);
     }
