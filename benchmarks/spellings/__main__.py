@@ -29,6 +29,7 @@ def arguments():
     parser.add_argument("--device", choices=("cpu", "cuda"), default=os.environ.get("IRUKA_DEVICE", "cpu"))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--size", choices=("full", "long"), default="full", help="long: calls of a second, where known")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: seconds of all threads")
     parser.add_argument("--rounds", type=int, default=15, help="at most; at least three, as many as the budget allows")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds of a computation's rounds")
@@ -67,7 +68,7 @@ def level():
 
 def print_first_call(name, number):
     """For the process of a first call."""
-    computation = COMPUTATIONS[name]()
+    computation = COMPUTATIONS[name](options.size)
     way = computation.ways[int(number)]
     for parameter in [*way.input_parameters(), *way.output_parameters()]:
         if parameter.name not in computation.data or parameter.is_raw:
@@ -77,7 +78,7 @@ def print_first_call(name, number):
 
 def measured(name, functions):
     """The rows of one computation."""
-    computation = COMPUTATIONS[name]()
+    computation = COMPUTATIONS[name](options.size)
     numbers = {way.name: number for number, way in enumerate(computation.ways)}
     if options.ways:
         computation.ways = [way for way in computation.ways if any(text in way.name for text in options.ways)]
@@ -105,7 +106,7 @@ def main():
     where = f"{machine}, {level()}, threads: {options.threads}" if on_cpu else machine
     print(where, flush=True)
     everything = []
-    for name in options.only or COMPUTATIONS:
+    for name in options.only or [name for name, make in COMPUTATIONS.items() if options.size in make.sizes]:
         computation, rows = measured(name, functions)
         everything += rows
         print(f"\n{name}: {computation.title}; {computation.tolerance}")

@@ -85,7 +85,9 @@ class Computation:
 
 
 def computation(**sizes):
-    """Registers a function that makes a Computation; `sizes` are its arguments: full=(...), small=(...), odd=(...)."""
+    """Registers a function that makes a Computation; `sizes` are its arguments: full=(...), small=(...), odd=(...)
+    and, for calls of a second, long=(...).
+    """
 
     def register(make):
         def made(size="full"):

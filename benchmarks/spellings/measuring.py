@@ -15,9 +15,6 @@ from measure import device_timer, interleaved_times, timed
 
 from .native import Native
 
-#: Events of kernel_history() after which a kernel is not settled.
-CHANGES = ("compiled", "specialised", "scalar_compiled", "lanes_chosen", "scalar_chosen")
-
 
 def synchronize():
     if iruka.default_device().name != "cpu":
@@ -29,21 +26,25 @@ def timer(clock):
     return functools.partial(timed, clock=clock) if on_cpu else device_timer(synchronize)
 
 
-def settle(call, most_seconds=4.0):
-    """Calls until no further variant of the kernel appears: constants instead of integer scalars, lanes or not.
+def is_on_trial(name):
+    """Whether calls of the kernel still alternate between lanes and the scalar path."""
+    kinds = [event.kind for event in iruka.kernel_history() if event.kernel == name]
+    return kinds.count("scalar_compiled") > kinds.count("lanes_chosen") + kinds.count("scalar_chosen")
 
-    A trial of both paths takes up to 32 short calls.
-    """
+
+def settle(call, most_seconds=8.0):
+    """Calls until no further variant of the kernel appears: constants instead of integer scalars, lanes or not."""
     start, quiet = time.perf_counter(), 0
     while quiet < 2 and time.perf_counter() - start < most_seconds:
         before = len(iruka.kernel_history())
         begin, calls = time.perf_counter(), 0
-        while calls < 2 or (time.perf_counter() - begin < 0.1 and calls < 32):
+        while calls < 2 or (time.perf_counter() - begin < 0.05 and calls < 32):
             call()
             calls += 1
         synchronize()
         iruka.finish_background_compilation()
-        quiet = 0 if len(iruka.kernel_history()) > before else quiet + 1
+        is_quiet = len(iruka.kernel_history()) == before and not is_on_trial(call.kernel.name)
+        quiet = quiet + 1 if is_quiet else 0
 
 
 def first_call(name, number, options):
@@ -52,7 +53,13 @@ def first_call(name, number, options):
         environment = {**os.environ, "IRUKA_CACHE_DIR": folder, "IRUKA_SHIPPED_KERNELS": "0"}
         program = pathlib.Path(__file__).resolve().parent
         command = [sys.executable, program, "--first-call", name, str(number), "--threads", str(options.threads)]
-        command += ["--clock", options.clock, *(["--level", options.level] if options.level else [])]
+        command += [
+            "--clock",
+            options.clock,
+            "--size",
+            options.size,
+            *(["--level", options.level] if options.level else []),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
     return json.loads(done.stdout)["first"] if done.returncode == 0 else None
 

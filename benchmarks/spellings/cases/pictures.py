@@ -22,14 +22,15 @@ def edge_windows(picture):
     return np.lib.stride_tricks.sliding_window_view(np.pad(picture, margin, "edge"), (3, 3), (0, 1))
 
 
-@computation(full=(48, 64, 48, 64), small=(2, 3, 3, 2), odd=(7, 13, 5, 9))
+@computation(full=(48, 64, 48, 64), long=(134, 200, 134, 200), small=(2, 3, 3, 2), odd=(7, 13, 5, 9))
 def patch_match(height, width, height_b, width_b):
     a, b = smooth_picture(height, width, 3, 1), smooth_picture(height_b, width_b, 3, 2)
 
     def expected():
         first, second = (edge_windows(each).reshape(-1, 27).astype(np.float64) for each in (a, b))
-        distances = (first**2).sum(1)[:, None] + (second**2).sum(1) - 2 * first @ second.T
-        at = distances.argmin(1)  # whole numbers: exact
+        squares = (second**2).sum(1)
+        parts = [first[k : k + 1024] for k in range(0, len(first), 1024)]
+        at = np.concatenate([(squares - 2 * part @ second.T).argmin(1) for part in parts])  # whole numbers: exact
         return {"nnf": np.stack([at % width_b, at // width_b], 1).reshape(height, width, 2).astype(np.int32)}
 
     return Computation(
