@@ -108,6 +108,13 @@ benchmark-forms:  ## Compare every form of kernel with NumPy's, Numba's and CuPy
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/forms.py --output build/benchmarks
 
+.PHONY: benchmark-spellings
+benchmark-spellings:  ## Compare the ways of writing a computation, and intrinsics; results go to build/benchmarks
+	$(call set_up,build test,build test benchmark,release)
+	@cmake --build build/release -j $(JOBS) --target iruka_python
+	@mkdir -p build/benchmarks
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/spellings --json build/benchmarks/spellings.json
+
 .PHONY: readme-table
 readme-table: benchmark  ## Run the benchmarks and write their figures into README.md
 	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md
