@@ -143,8 +143,9 @@ struct KernelEvent {
   enum class Kind : uint8_t {
     compiled,
     loaded_from_disk,
-    specialised,      ///< compiled for integer arguments that stay the same
+    specialised,      ///< compiled for integer arguments and layouts of raw arrays that stay the same
     scalar_compiled,  ///< the scalar path was compiled, to be measured against the lanes
+    lanes_compiled,   ///< lanes that an estimate had refused were compiled, to be measured against the scalar path
     lanes_chosen,     ///< the lanes were measured against the scalar path and stay in use
     scalar_chosen,    ///< the scalar path was faster and runs from now on
   };

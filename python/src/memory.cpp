@@ -33,6 +33,7 @@ const char* kind_name(KernelEvent::Kind kind) {
     case KernelEvent::Kind::loaded_from_disk: return "loaded_from_disk";
     case KernelEvent::Kind::specialised: return "specialised";
     case KernelEvent::Kind::scalar_compiled: return "scalar_compiled";
+    case KernelEvent::Kind::lanes_compiled: return "lanes_compiled";
     case KernelEvent::Kind::lanes_chosen: return "lanes_chosen";
     case KernelEvent::Kind::scalar_chosen: break;
   }

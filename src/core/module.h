@@ -88,8 +88,8 @@ class Module {
   /// These raise DeviceError if the module has nothing of that name; the message lists what it has.
   virtual const Function& function(const std::string& name) const = 0;
   virtual GlobalVariable global(const std::string& name) const = 0;
-  /// Whether the compiler could not tell if the option `--lanes=1` gives faster code.
-  virtual bool is_uncertain() const { return false; }
+  /// N where the compiler could not tell whether the option `--lanes=N` gives faster code; 0: it could.
+  virtual int rival_lanes() const { return 0; }
 
  protected:
   /// `kind`: "function" or "variable"; `existing`: what the module has of that kind.

@@ -456,16 +456,16 @@ std::string KernelLaunch::assembly() const {
 
 KernelReport KernelLaunch::report() const {
   return jit::report(device_, kernel_.program_source(source(), &signature_), kernel_.error_context(&signature_),
-                     measured_ratio());
+                     measured_lanes());
 }
 
-double KernelLaunch::measured_ratio() const {
+MeasuredLanes KernelLaunch::measured_lanes() const {
   const Specialisation* found = kernel_.table.find(device_, signature_, signature_.hash());
-  if (!found) return 0;
+  if (!found) return {};
   ArgumentBlock block;
   IntegerValues integers;
   pack(block, integers);
-  return jit::measured_ratio(*found, may_fix(integers) ? integers : kNoValues);
+  return jit::measured_lanes(*found, may_fix(integers) ? integers : kNoValues);
 }
 
 /// Runs a short call with the program whose turn it is. Runs a long call with lanes, except for the slices that are
@@ -557,7 +557,7 @@ void KernelLaunch::launch() {
                           .counts_elements = signature_.form != LoopForm::tiles && !has_slices(),
                           .alone = expected < kSharedAtOnce ? static_cast<int64_t>(kInlineNanoseconds) : 0};
 
-  const bool may_vary = !values.empty() || made.program->is_uncertain();
+  const bool may_vary = !values.empty() || made.program->rival_lanes() > 0;
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
   if (choice.measurement) {  // the cost of a unit stays, so that both sides use the same number of threads
     run_in_trial(choice, range, expected);

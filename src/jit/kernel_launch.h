@@ -126,8 +126,8 @@ class KernelLaunch {
   void launch_over_grid(Specialisation& made, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
-  /// The time of the lanes divided by that of the scalar path if calls like this were measured, else 0.
-  double measured_ratio() const;
+  /// What a trial of calls like this has shown.
+  MeasuredLanes measured_lanes() const;
   void run_in_trial(const Choice& choice, LaunchRange range, double cost) const;
   bool may_fix(const IntegerValues& integers) const { return kernel_.may_fix_values && !integers.empty(); }
 

@@ -54,6 +54,7 @@ struct Variant {
   IntegerValues values;  ///< the values that it has as constants; none: for values without a variant
   std::shared_ptr<const Program> program;
   std::shared_ptr<Trial> trial;  ///< against the scalar path, until it ends; null if there is none
+  int rival_lanes = 0;           ///< with which the trial's other program was compiled
   double lanes_per_scalar = 0;   ///< time of the lanes over that of the scalar path; 0: not measured
 };
 using VariantList = std::vector<Variant>;

@@ -47,7 +47,7 @@ class Program {
   const Function& function(const std::string& name) const { return module_->function(name_in_module(name)); }
   GlobalVariable global(const std::string& name) const { return module_->global(name_in_module(name)); }
   const NamePairs& names() const { return names_; }
-  bool is_uncertain() const { return module_->is_uncertain(); }
+  int rival_lanes() const { return module_->rival_lanes(); }
   /// The compiler's warnings about the user's texts.
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
 

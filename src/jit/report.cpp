@@ -38,31 +38,43 @@ std::string describe_remark(const Remark& remark, const Texts& texts) {
   return words + remark.message + quote(texts, remark.file, remark.line, remark.column);
 }
 
-/// The result of a trial replaces the compiler's estimate.
-void tell_measured(LaneReport& report, double ratio) {
-  if (ratio <= 0 || report.lanes == 1) return;
+std::string measured_words(int lanes, double ratio) {
   char words[160];
-  std::snprintf(words, sizeof(words), "%d lanes were measured to take %.2f times as long as the scalar path",
-                report.lanes, ratio);
-  if (Trial::is_scalar_faster(ratio)) {
+  std::snprintf(words, sizeof(words), "%d lanes were measured to take %.2f times as long as the scalar path", lanes,
+                ratio);
+  return words;
+}
+
+/// The result of a trial replaces the compiler's estimate.
+LaneReport measured_report(Device& device, ProgramSource source, const ErrorContext& context,
+                           const MeasuredLanes& measured) {
+  LaneReport report = compile_only(device, source, context).report;
+  const bool is_refused = report.lanes == 1 && measured.rival_lanes > 1;
+  if (measured.per_scalar <= 0 || (report.lanes == 1 && !is_refused)) return report;
+  const std::string words = measured_words(is_refused ? measured.rival_lanes : report.lanes, measured.per_scalar);
+  if (Trial::is_scalar_faster(measured.per_scalar)) {
     report.lanes = 1;
     report.reason = words;
-  } else {
-    report.remarks.push_back({Remark::Kind::note, "", 0, 0, words});
+    return report;
   }
+  if (is_refused) {
+    source.options.push_back("--lanes=" + std::to_string(measured.rival_lanes));
+    report = compile_only(device, source, context).report;
+  }
+  report.remarks.push_back({Remark::Kind::note, "", 0, 0, words});
+  return report;
 }
 
 }  // namespace
 
-KernelReport report(Device& device, ProgramSource source, const ErrorContext& context, double measured_ratio) {
+KernelReport report(Device& device, ProgramSource source, const ErrorContext& context, const MeasuredLanes& measured) {
   source.wants_report = true;
-  CompiledProgram compiled = compile_only(device, source, context);
-  tell_measured(compiled.report, measured_ratio);
+  LaneReport report = measured_report(device, std::move(source), context, measured);
   return {context.kernel_name,
           device.name(),
-          compiled.report.lanes,
-          std::move(compiled.report.reason),
-          in_text_order(std::move(compiled.report.remarks), context.texts),
+          report.lanes,
+          std::move(report.reason),
+          in_text_order(std::move(report.remarks), context.texts),
           context.texts};
 }
 

@@ -117,8 +117,9 @@ struct Job {
           &signature);
       source.cancelled = cancelled;
       auto program = is_fixed ? compile(source, KernelEvent::Kind::specialised) : specialisation->program;
-      auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
-      publish(*specialisation, {values, std::move(program), std::move(trial)});
+      const int rival = program->rival_lanes();
+      auto trial = rival > 0 ? make_trial(program, source) : nullptr;
+      publish(*specialisation, {values, std::move(program), std::move(trial), rival});
     } catch (...) {
       // The generic program stays in use. The user did not request a variant, so this is not an error.
     }
@@ -129,10 +130,12 @@ struct Job {
     return build(*specialisation->device, source, kernel->error_context(&signature), kind);
   }
 
-  /// A trial of `program` against its scalar version; null if that does not compile.
+  /// A trial of `program` against its version with other lanes; null if that does not compile.
   std::shared_ptr<Trial> make_trial(const std::shared_ptr<const Program>& program, ProgramSource source) const {
-    source.options.push_back("--lanes=1");
+    const int rival = program->rival_lanes();
+    source.options.push_back("--lanes=" + std::to_string(rival));
     try {
+      if (rival > 1) return std::make_shared<Trial>(compile(source, KernelEvent::Kind::lanes_compiled), program);
       return std::make_shared<Trial>(program, compile(source, KernelEvent::Kind::scalar_compiled));
     } catch (...) {
       return nullptr;
@@ -275,7 +278,7 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
                const IntegerValues& values, double nanoseconds) {
   const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
   const bool is_full = list && list->size() >= kMostVariants;
-  const bool wants_general = specialisation.program->is_uncertain() && !find_variant(list, kNoValues);
+  const bool wants_general = specialisation.program->rival_lanes() > 0 && !find_variant(list, kNoValues);
   if ((is_full && !wants_general) || find_variant(list, values)) return;
   const std::optional<IntegerValues> hot = add_heat(specialisation, values, is_full, nanoseconds);
   if (!hot || (hot->empty() && !wants_general) || specialisation.variant_pending.exchange(true)) return;
@@ -308,7 +311,8 @@ void make_in_background(ElementwiseKernel::State& kernel, Device& device, const 
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice) {
   auto verdict = choice.measurement->verdict();
   if (!verdict) return;
-  publish(specialisation, {choice.variant->values, std::move(verdict->program), nullptr, verdict->lanes_per_scalar});
+  publish(specialisation, {choice.variant->values, std::move(verdict->program), nullptr, choice.variant->rival_lanes,
+                           verdict->lanes_per_scalar});
   const bool is_scalar = Trial::is_scalar_faster(verdict->lanes_per_scalar);
   record_event(is_scalar ? KernelEvent::Kind::scalar_chosen : KernelEvent::Kind::lanes_chosen, kernel.text.name,
                specialisation.device->name(), verdict->milliseconds);
@@ -319,9 +323,9 @@ void end_compilation_on_other_threads() {
   end_compilers_of_other_threads();
 }
 
-double measured_ratio(const Specialisation& specialisation, const IntegerValues& values) {
+MeasuredLanes measured_lanes(const Specialisation& specialisation, const IntegerValues& values) {
   const Variant* variant = find_variant_or_general(specialisation, values);
-  return variant ? variant->lanes_per_scalar : 0;
+  return variant ? MeasuredLanes{variant->lanes_per_scalar, variant->rival_lanes} : MeasuredLanes{};
 }
 
 Specialisation* SpecialisationTable::find(const Device& device, const Signature& signature, uint64_t hash) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jit/kernel_state.h"
+#include "jit/report.h"
 
 namespace iruka::jit {
 
@@ -34,7 +35,7 @@ void note_trial(const ElementwiseKernel::State& kernel, Specialisation& speciali
 /// Ends compiling in the background, and compilers of other threads: see end_compilers_of_other_threads().
 void end_compilation_on_other_threads();
 
-/// The time of the lanes divided by that of the scalar path for calls with `values`, 0 if not measured.
-double measured_ratio(const Specialisation& specialisation, const IntegerValues& values);
+/// What a trial has shown for calls with `values`.
+MeasuredLanes measured_lanes(const Specialisation& specialisation, const IntegerValues& values);
 
 }  // namespace iruka::jit

@@ -76,7 +76,7 @@ class CpuModule final : public Module {
       if (!symbol.is_function && symbol.name == name) return {symbol.address, symbol.bytes};
     throw_missing("variable", name, names(false));
   }
-  bool is_uncertain() const override { return object_->is_uncertain(); }
+  int rival_lanes() const override { return object_->rival_lanes(); }
 
  private:
   std::vector<std::string> names(bool of_functions) const {

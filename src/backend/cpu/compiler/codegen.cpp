@@ -59,7 +59,7 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
   spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
   // With relaxed arithmetic the two paths may round differently, and a measurement must not decide which result a call
   // returns.
-  outcome.is_uncertain &= !options.fast_math;
+  if (options.fast_math) outcome.rival_lanes = 0;
   expand_divisions(module);
   return outcome;
 }
@@ -228,7 +228,7 @@ GeneratedCode emit(llvm::Module& module, llvm::TargetMachine& machine, const Pro
     return {};
   }
   emitter.run(module);
-  return {code.str().str(), outcome.lanes, outcome.is_uncertain};
+  return {code.str().str(), outcome.lanes, outcome.rival_lanes};
 }
 
 }  // namespace

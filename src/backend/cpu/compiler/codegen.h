@@ -19,7 +19,7 @@ enum class Output { object, assembly };
 struct GeneratedCode {
   std::string code;
   int lanes = 1;
-  bool is_uncertain = false;  ///< this number of lanes may be slower than the scalar loop
+  int rival_lanes = 0;  ///< a number that may be faster
   BlockProperties block = {};
 };
 

@@ -132,7 +132,7 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
     for (const auto& [expression, name] : program.names) exporting.exports.push_back(name);
     GeneratedCode generated = generate(*module, exporting, options, output, program.diagnostics, report);
     const bool is_packed = output == Output::object && !generated.code.empty();
-    program.code = is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain, generated.block})
+    program.code = is_packed ? pack_object({generated.code, generated.lanes, generated.rival_lanes, generated.block})
                              : std::move(generated.code);
   });
   if (!fatal.empty()) {

@@ -61,8 +61,8 @@ class IRUKA_COMPILER_API LinkedObject {
   const std::vector<ExportedSymbol>& symbols() const;
   /// Elements that the code computes at a time; shorter ranges leave lanes idle.
   int lanes() const { return lanes_; }
-  /// Whether this number of lanes may be slower than the scalar loop, which only a measurement can show.
-  bool is_uncertain() const { return is_uncertain_; }
+  /// A number of lanes that may be faster, which only a measurement can show; 0: none.
+  int rival_lanes() const { return rival_lanes_; }
   /// Of a kernel over blocks of threads.
   const FunctionAttributes& attributes() const { return attributes_; }
 
@@ -71,7 +71,7 @@ class IRUKA_COMPILER_API LinkedObject {
   std::unique_ptr<State> state_;
   FunctionAttributes attributes_;
   int lanes_ = 1;
-  bool is_uncertain_ = false;
+  int rival_lanes_ = 0;
 };
 
 /// Loops whose length the compiler cannot bound call this every few thousand rounds, on the thread that runs them; if

@@ -13,7 +13,7 @@ struct Header {
   uint64_t bytes;
   uint64_t hash;
   uint32_t lanes;
-  uint32_t is_uncertain;
+  uint32_t rival_lanes;
   BlockProperties block;
 };
 static_assert(sizeof(Header) == 48);
@@ -34,7 +34,7 @@ std::string pack_object(const PackedObject& packed) {
                 object.size(),
                 checksum(object, packed.block),
                 static_cast<uint32_t>(packed.lanes),
-                packed.is_uncertain,
+                static_cast<uint32_t>(packed.rival_lanes),
                 packed.block};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -48,10 +48,10 @@ std::optional<PackedObject> unpack_object(std::string_view code) {
   std::memcpy(&header, code.data(), sizeof(header));
   const std::string_view object = code.substr(sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 ||
-      header.lanes > 64 || header.is_uncertain > 1 || header.hash != checksum(object, header.block)) {
+      header.lanes > 64 || header.rival_lanes > 64 || header.hash != checksum(object, header.block)) {
     return {};
   }
-  return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1, header.block};
+  return PackedObject{object, static_cast<int>(header.lanes), static_cast<int>(header.rival_lanes), header.block};
 }
 
 }  // namespace iruka::cpu_backend

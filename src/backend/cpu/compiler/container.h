@@ -13,12 +13,11 @@ struct BlockProperties {
   uint32_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0, most_threads = 0;
 };
 
-/// An object file, how many elements its loops take at a time, and whether this number may be slower than the scalar
-/// loop.
+/// An object file, how many elements its loops take at a time, and a number that may be faster; 0: none.
 struct PackedObject {
   std::string_view object;
   int lanes = 1;
-  bool is_uncertain = false;
+  int rival_lanes = 0;
   BlockProperties block = {};
 };
 

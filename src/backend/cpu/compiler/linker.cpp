@@ -131,7 +131,7 @@ LinkedObject::LinkedObject(std::string_view code, const LinkedObject* variables)
   if (!result.error.empty()) throw DeviceError("load: the code cannot be linked: " + result.error);
   state_->symbols = std::move(result.symbols);
   lanes_ = packed->lanes;
-  is_uncertain_ = packed->is_uncertain;
+  rival_lanes_ = packed->rival_lanes;
   attributes_.shared_size_bytes = static_cast<int>(packed->block.shared_bytes);
   attributes_.const_size_bytes = static_cast<int>(packed->block.constant_bytes);
   attributes_.local_size_bytes = static_cast<int>(packed->block.local_bytes);

@@ -30,7 +30,7 @@ constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through
 constexpr double kLaneByLane = 6;  ///< parts to extract a lane's operands and insert its result
 constexpr double kHeavySide = 40;  ///< parts from which on a jump over a side may pay
 constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
-constexpr double kCertain = 0.4;
+constexpr double kCertain = 0.4, kMostDoubt = 30;
 
 /// The work for W elements, one after the other (scalar) and side by side (vector).
 struct Cost {
@@ -654,11 +654,12 @@ CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const 
                       const WidenTarget& target) {
   const CostModel model(loop, analysis, memory, target);
   const Cost cost = model.estimate();
-  CostEstimate result{std::min(cost.scalar, model.loop_vectoriser_cycles()), cost.vector, {}, false};
+  CostEstimate result{.scalar = std::min(cost.scalar, model.loop_vectoriser_cycles()), .vector = cost.vector};
   const double worth_it = loop.loop->isInnermost() ? kWorthItWithoutLoops : kWorthIt;
   if (result.vector > worth_it * result.scalar) result.why_not = explain(result, analysis.lanes());
   result.is_uncertain =
       result.vector > kCertain * result.scalar || model.has_gathers() || model.has_idle_lanes(loop.body_region);
+  result.is_doubtful = !result.why_not.empty() && result.vector < kMostDoubt * result.scalar;
   return result;
 }
 

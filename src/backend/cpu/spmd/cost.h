@@ -12,6 +12,7 @@ struct CostEstimate {
   double scalar = 0, vector = 0;
   std::string why_not;        ///< empty where lanes are faster
   bool is_uncertain = false;  ///< the gain is small or depends on data
+  bool is_doubtful = false;   ///< lanes are estimated to be slower, but not by more than estimates err
 };
 
 CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,

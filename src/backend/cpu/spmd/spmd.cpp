@@ -88,7 +88,7 @@ class Vectoriser {
     for (llvm::Function& function : module_) {
       if (has_marker(function)) run(function);
     }
-    outcome_.is_uncertain &= outcome_.lanes > 1;
+    outcome_.rival_lanes = outcome_.lanes == 1 ? refused_lanes_ : is_uncertain_ ? 1 : 0;
     return outcome_;
   }
 
@@ -102,7 +102,7 @@ class Vectoriser {
     simplify(function, functions_);
     if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
     make_ready(function, functions_);
-    outcome_.is_uncertain |= request_.lanes == 0 && has_other_loops(function);
+    is_uncertain_ |= request_.lanes == 0 && has_other_loops(function);
     widens_all_ = request_.lanes == 0 && gains_in_one_of_several(function);
     for (llvm::CallInst* marker : find_markers(module_)) {
       if (marker->getFunction() != &function) continue;
@@ -204,8 +204,11 @@ class Vectoriser {
     const LaneAnalysis analysis(lane, memory, split, lanes, small_arrays);
     if (request_.lanes == 0) {
       const CostEstimate cost = estimate(lane, analysis, memory, target);
-      if (!cost.why_not.empty() && !widens_all_) return {cost.why_not, place};
-      outcome_.is_uncertain |= cost.is_uncertain || widens_all_;
+      if (!cost.why_not.empty() && !widens_all_) {
+        if (cost.is_doubtful) refused_lanes_ = std::max(refused_lanes_, lanes);
+        return {cost.why_not, place};
+      }
+      is_uncertain_ |= cost.is_uncertain || widens_all_;
     }
     if (report_) report_->add(describe(lane, analysis, memory));
     outcome_.lanes = std::max(outcome_.lanes, lanes);
@@ -220,7 +223,9 @@ class Vectoriser {
   const Request& request_;
   LaneReport* report_;
   Outcome outcome_;
-  bool widens_all_ = false;  ///< of the function, whatever the estimate says of each body
+  bool is_uncertain_ = false;  ///< whether only a measurement can show that the lanes are faster
+  int refused_lanes_ = 0;      ///< the most of a loop that the estimate refuses and a measurement may not
+  bool widens_all_ = false;    ///< of the function, whatever the estimate says of each body
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;
   llvm::CGSCCAnalysisManager components_;

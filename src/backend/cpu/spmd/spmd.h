@@ -23,8 +23,8 @@ struct Request {
 };
 
 struct Outcome {
-  int lanes = 1;              ///< the most of any loop
-  bool is_uncertain = false;  ///< only a measurement can show whether lanes are faster
+  int lanes = 1;        ///< the most of any loop
+  int rival_lanes = 0;  ///< only a measurement can show whether this number is faster; 0: none
 };
 
 /// Widens the marked loops of `module` and removes the markers. `report` may be null.
