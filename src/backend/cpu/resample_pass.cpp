@@ -77,7 +77,7 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   line = with_room(job.columns->out * job.channels * computed);
   source_line = with_room(in * std::max(bytes_of(pass.source_), pass.kind_ == Kind::real ? 4 : int64_t{1}));
   stage_line = with_room(job.columns->out * job.channels * pass.stage_bytes_);
-  const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
+  const int64_t ring_bytes = pass.ring_place_.rows() * job.planes * line, source_bytes = kRowsAtOnce * source_line;
   const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1),
                 turned_bytes = with_room(out * pass.stage_bytes_);
   const int64_t block_bytes = pass.turned_rows_ * pass.turned_line_;
@@ -95,7 +95,7 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   places = reinterpret_cast<float*>(block + block_bytes);
   split = block + block_bytes + places_bytes;
   colors = split + split_bytes;
-  tags.assign(static_cast<size_t>(pass.ring_rows_), -1);
+  tags.assign(static_cast<size_t>(pass.ring_place_.rows()), -1);
   pointers.resize(static_cast<size_t>(job.rows->even_taps()));
 }
 
@@ -121,7 +121,8 @@ ResamplePass::ResamplePass(const Resampling& job)
       stage_(stage_of(job, kind_)),
       result_(sample_of(job.result_dtype)),
       stage_bytes_(bytes_of(stage_)),
-      result_bytes_(bytes_of(result_)) {
+      result_bytes_(bytes_of(result_)),
+      source_place_(job.kept_rows) {
   const int64_t channels = job.result_channels();
   order_ = channels > 1 && job.result_channel == result_bytes_ ? Order::pixels : Order::planes;
   result_column_ = order_ == Order::pixels ? channels * result_bytes_ : result_bytes_;
@@ -136,7 +137,7 @@ ResamplePass::ResamplePass(const Resampling& job)
     fixed_ = tables_->fixed;
     real_ = tables_->real;
     fixed_.rounds = real_.rounds = job.rounds_columns;
-    ring_rows_ = std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce);
+    ring_place_ = RingPlace(std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce));
   }
   if (std::ranges::any_of(job.steps, &PointStep::is_color)) {
     const bool as_values = job.planes == 1 && (order_ == Order::pixels || channels == 1) &&
@@ -210,7 +211,7 @@ char* ResamplePass::result_row(const Workspace& space, int64_t y) const {
 }
 
 const char* ResamplePass::source_row(int64_t plane, int64_t row) const {
-  if (job_.kept_rows > 0) row = (job_.first_row + row) % job_.kept_rows;
+  if (job_.kept_rows > 0) row = source_place_(job_.first_row + row);
   return static_cast<const char*>(job_.source) + plane * job_.plane_bytes + row * job_.row_bytes;
 }
 
@@ -232,7 +233,7 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
         from = own;
       }
       rows[k] = from;
-      const int64_t place = wanted[k] % ring_rows_;
+      const int64_t place = ring_place_(wanted[k]);
       results[k] = space.ring + (place * job_.planes + plane) * space.line + before;
       space.tags[static_cast<size_t>(place)] = wanted[k];
     }
@@ -248,7 +249,7 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
 /// Computes the rows that output row `y` needs and, to compute several at once, some of the outputs behind it.
 void ResamplePass::find_rows(Workspace& space, int64_t y, const Outputs& outputs) const {
   const AxisMap& axis = *job_.rows;
-  const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(row % ring_rows_)] == row; };
+  const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(ring_place_(row))] == row; };
   const auto start_of = [&](int64_t output) { return int64_t{axis.start[static_cast<size_t>(output)]}; };
   const auto end_of = [&](int64_t output) { return start_of(output) + axis.count[static_cast<size_t>(output)]; };
   int64_t wanted[kRowsAtOnce];
@@ -261,7 +262,7 @@ void ResamplePass::find_rows(Workspace& space, int64_t y, const Outputs& outputs
   if (count == 0) return;
   const int64_t first = start_of(y);
   for (int64_t later = y + outputs.direction; later != outputs.end && count < kRowsAtOnce; later += outputs.direction) {
-    if (start_of(later) < first || end_of(later) > first + ring_rows_) break;
+    if (start_of(later) < first || end_of(later) > first + ring_place_.rows()) break;
     const int64_t behind = std::min(end_of(later), outputs.available);
     for (int64_t row = start_of(later); row < behind && count < kRowsAtOnce; ++row) {
       if (!has(row) && std::find(wanted, wanted + count, row) == wanted + count) wanted[count++] = row;
@@ -280,7 +281,7 @@ void ResamplePass::stage_row(Workspace& space, int64_t y) const {
   const int count = axis.count[output], even = count + count % 2;
   for (int64_t plane = 0; plane < job_.planes; ++plane) {
     for (int k = 0; k < count; ++k) {
-      const int64_t place = (axis.start[output] + k) % ring_rows_;
+      const int64_t place = ring_place_(axis.start[output] + k);
       space.pointers[static_cast<size_t>(k)] =
           space.ring + (place * job_.planes + plane) * space.line + before * computed;
     }
