@@ -36,6 +36,7 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
+  const Codec& codec() const { return codec_; }
   const Header& header() const { return header_; }
   /// Raises ValueError for a file that is too short for the pixels in its header. Called before memory is allocated.
   virtual void check_plausible() const {}
@@ -138,7 +139,8 @@ struct DecodePlan {
   Dims upright_shape() const;  ///< of the result, before the chain
 };
 /// Reads the header. Raises what imdecode raises, but for damage behind the header.
-DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where);
+DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where,
+                         std::unique_ptr<Decoder> opened = nullptr);
 /// Without the chain. Into `out`, which fits and is in the CPU's memory, unless it is null.
 Array decode_by_cpu(const DecodePlan& plan, const Array* out);
 /// With the chain.

@@ -142,10 +142,11 @@ void check_size(const std::string& where, const char* format, int64_t width, int
                    " pixels, more than max_pixels = " + std::to_string(max_pixels));
 }
 
-DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where) {
-  const Codec& codec = codec_of(bytes, where);
+DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where,
+                         std::unique_ptr<Decoder> opened) {
   DecodePlan plan;
-  plan.decoder = codec.open(bytes, where);
+  plan.decoder = opened ? std::move(opened) : codec_of(bytes, where).open(bytes, where);
+  const Codec& codec = plan.decoder->codec();
   const Header& header = plan.decoder->header();
   check_size(where, codec.name, header.width, header.height, options.max_pixels);
   plan.wanted = wanted_format(header.format, options, where, codec.name);

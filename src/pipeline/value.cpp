@@ -73,7 +73,7 @@ Value Value::with(std::span<const image::Stage> stages, image::Layout layout) &&
 
 Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
   if (const auto& encoded = value.encoded()) {
-    plan_ = image::plan_decoding(encoded->bytes, with_chain(*encoded, chain_), encoded->where);
+    plan_ = image::plan_decoding(encoded->bytes, with_chain(*encoded, chain_), encoded->where, encoded->opened.take());
     shape_ = chain_ ? plan_->result_shape : plan_->upright_shape();
     dtype_ = chain_ ? plan_->result_dtype : plan_->wanted.dtype;
     return;
@@ -99,9 +99,15 @@ Array Making::make(const Array* out) const {
   return *out;
 }
 
+void Making::keep_opened() && {
+  if (plan_) value_.encoded()->opened.keep(std::move(plan_->decoder));
+}
+
 std::pair<Dims, Dtype> Value::result() const {
-  const Making making(*this);
-  return {making.shape(), making.dtype()};
+  Making making(*this);
+  std::pair<Dims, Dtype> result{making.shape(), making.dtype()};
+  std::move(making).keep_opened();
+  return result;
 }
 
 std::pair<int64_t, int64_t> Value::size() const {

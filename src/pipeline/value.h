@@ -1,6 +1,7 @@
 // Pictures of samples before they are made.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,23 @@
 
 namespace iruka::pipeline {
 
+/// A decoder that has read a header and no pixel yet, until one of the threads that share a value needs it.
+class OpenedDecoder {
+ public:
+  OpenedDecoder() = default;
+  ~OpenedDecoder() { take(); }
+  OpenedDecoder(const OpenedDecoder&) = delete;
+  OpenedDecoder& operator=(const OpenedDecoder&) = delete;
+  std::unique_ptr<image::Decoder> take() const { return exchange(nullptr); }
+  void keep(std::unique_ptr<image::Decoder> decoder) const { exchange(std::move(decoder)); }
+
+ private:
+  std::unique_ptr<image::Decoder> exchange(std::unique_ptr<image::Decoder> decoder) const {
+    return std::unique_ptr<image::Decoder>(decoder_.exchange(decoder.release()));
+  }
+  mutable std::atomic<image::Decoder*> decoder_{nullptr};
+};
+
 /// A picture's file: its bytes, and how it is decoded.
 struct Value::Encoded {
   image::DecodeOptions options;  ///< without a chain
@@ -19,6 +37,7 @@ struct Value::Encoded {
   std::span<const uint8_t> bytes;
   image::FileBytes file{};  ///< owns the bytes where they were read
   Array array{};            ///< owns the bytes where they were there
+  OpenedDecoder opened{};
 };
 
 /// A value on the CPU whose shape is known and that is about to be made. It refers to the value.
@@ -29,6 +48,8 @@ class Making {
   Dtype dtype() const { return dtype_; }
   /// Into a C-contiguous array of this shape and dtype, or into a new one if it is null.
   Array make(const Array* out) const;
+  /// For a value that is not made now, but perhaps later: its header need not be read again.
+  void keep_opened() &&;
 
  private:
   const Value& value_;
