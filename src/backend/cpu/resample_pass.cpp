@@ -67,7 +67,6 @@ class ResamplePass::Workspace {
   char* colors;                       ///< memory of these steps
   std::vector<int64_t> tags;          ///< which row each place of the ring has
   std::vector<const void*> pointers;  ///< to rows of the ring, for a sum
-  std::vector<FinishStep> steps;      ///< of a plane
 };
 
 ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
@@ -190,6 +189,14 @@ void ResamplePass::choose_steps() {
   }
   // The result is rounded anyway.
   if (!steps_.empty() && steps_.back().rounds && steps_.back().sample == result_) steps_.pop_back();
+  if (!has_planes) return;
+  const std::vector<FinishStep> first = steps_;
+  for (int64_t c = 1; c < channels; ++c) {
+    for (FinishStep step : first) {
+      if (!step.rounds) step.mean += c * kVector, step.scale += c * kVector;
+      steps_.push_back(step);
+    }
+  }
 }
 
 void ResamplePass::fill_outside() {
@@ -402,20 +409,11 @@ void ResamplePass::finish_row(Workspace& space, int64_t y) const {
     from = space.turned;
   }
   Finish finish{.from = stage_, .to = result_, .period = period_};
-  finish.step_count = static_cast<int>(steps_.size());
+  finish.step_count = static_cast<int>(has_planes ? std::ssize(steps_) / channels : std::ssize(steps_));
   finish.steps = steps_.data();
   if (!has_planes) return loops_.finish(finish, from, count, result_row(space, y));
-  std::vector<FinishStep>& steps = space.steps;
-  steps = steps_;
-  finish.steps = steps.data();
-  for (int64_t c = 0; c < channels; ++c) {
+  for (int64_t c = 0; c < channels; ++c, finish.steps += finish.step_count)
     loops_.finish(finish, from + c * line, pixels, result_row(space, y) + c * result_channel_);
-    for (FinishStep& step : steps) {
-      if (step.rounds) continue;
-      step.mean += kVector;
-      step.scale += kVector;
-    }
-  }
 }
 
 /// Whether rows of the source are rows for colours as they are.
@@ -569,17 +567,16 @@ class ResamplePass::Stream final : public ResamplingStream {
     }
   }
 
-  void advance(int64_t end) override {
+ private:
+  int64_t run(int64_t end) override {
     outputs_.available = std::min(end - job_.first_row, job_.rows->in);
-    const bool is_last = end >= last_;
-    if (next_ == outputs_.end || (!is_last && end_of(next_) + 2 * kRowsAtOnce > outputs_.available)) return;
-    for (; next_ != outputs_.end; next_ += outputs_.direction) {
-      if (!is_last && end_of(next_) + kRowsAtOnce > outputs_.available) return;
+    const int64_t ready = end < last_ ? outputs_.available - kRowsAtOnce : job_.rows->in;
+    for (; next_ != outputs_.end && end_of(next_) <= ready; next_ += outputs_.direction)
       pass_.run_row(space_, next_, outputs_);
-    }
+    if (next_ == outputs_.end) return INT64_MAX;
+    return std::min(last_, job_.first_row + end_of(next_) + 2 * kRowsAtOnce);
   }
 
- private:
   int64_t start_of(int64_t y) const { return job_.rows->start[static_cast<size_t>(y)]; }
   int64_t end_of(int64_t y) const { return start_of(y) + job_.rows->count[static_cast<size_t>(y)]; }
 

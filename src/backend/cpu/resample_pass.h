@@ -90,7 +90,7 @@ class ResamplePass {
   RingPlace source_place_, ring_place_{0};          ///< of rows of the source, and of computed rows that are kept
   std::vector<char> outside_;                       ///< a pixel of constants as staged
   std::vector<float> numbers_;                      ///< of the steps
-  std::vector<FinishStep> steps_;                   ///< of a row of pixels, or of the first plane
+  std::vector<FinishStep> steps_;                   ///< of a row of pixels, or of each plane
   int64_t period_ = 16;
   bool is_direct_ = false;     ///< staged rows are the result
   bool turns_source_ = false;  ///< rows of the source are columns of the result
