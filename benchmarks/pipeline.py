@@ -1,5 +1,6 @@
-"""Pictures per second of pipelines: decode, resize to 240 x 240, normalise, planes; beside DALI's CPU pipeline, a torch
-DataLoader with Pillow, loops over OpenCV and Pillow, and decoding alone. Libraries that are not installed are left out.
+"""Pictures per second of pipelines: decode, resize to 240 x 240, normalise, planes; beside the same with random crops,
+reading and decoding alone, DALI's CPU pipeline, a torch DataLoader with Pillow, and loops over OpenCV and Pillow.
+Libraries that are not installed are left out.
 
     benchmarks/pipeline.py --pictures FOLDER [--threads 1] [--rounds 5] [--device cpu]
 
@@ -18,28 +19,39 @@ import numpy as np
 
 import iruka
 from iruka import image
-from iruka.pipeline import Decode, Pipeline
+from iruka.pipeline import Decode, Pipeline, RandomFlip, RandomResizedCrop
 
 SIDE = 240
 BATCH = 32
 AHEAD = 4  # batches that are not timed: a pipeline may have made them while others ran
 MEAN, STD = 127.5, 64.0
-STAGES = [image.Resize((SIDE, SIDE)), image.Normalize(MEAN, STD), image.Layout("CHW")]
+RESIZE = image.Resize((SIDE, SIDE))
+TO_FLOATS = [image.Normalize(MEAN, STD), image.Layout("CHW")]
 
 
-def iruka_pipeline(paths, threads, device):
-    pipe = Pipeline(paths, [Decode(), *STAGES], batch_size=BATCH, threads=threads, device=device, last_batch="fill")
+def pipeline_of(stages, paths, threads, device):
+    pipe = Pipeline(
+        paths, [Decode(), *stages, *TO_FLOATS], batch_size=BATCH, threads=threads, device=device, last_batch="fill"
+    )
     while True:
         for batch in pipe:
             yield len(batch.info.indices)
 
 
+def iruka_pipeline(paths, threads, device):
+    return pipeline_of([RESIZE], paths, threads, device)
+
+
+def iruka_crops(paths, threads, device):
+    return pipeline_of([RandomResizedCrop((SIDE, SIDE)), RandomFlip()], paths, threads, device)
+
+
 def decoding_alone(paths, threads, device):
+    """The same files, read and decoded by the same threads, into memory that earlier batches had."""
     del threads
-    files = [pathlib.Path(path).read_bytes() for path in paths]
     while True:
-        for begin in range(0, len(files), BATCH):
-            yield len(image.imdecode_batch(files[begin : begin + BATCH], device=device))
+        for begin in range(0, len(paths), BATCH):
+            yield len(image.imread_batch(paths[begin : begin + BATCH], device=device))
 
 
 def loop_of(paths, one):
@@ -115,6 +127,7 @@ def dali_pipeline(paths, threads, device):
 
 WAYS = {
     "Iruka": iruka_pipeline,
+    "Iruka, crops": iruka_crops,
     "decoding alone": decoding_alone,
     "DALI": dali_pipeline,
     "DataLoader": torch_loader,

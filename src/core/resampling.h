@@ -114,7 +114,14 @@ class ResamplingStream {
 
   virtual ~ResamplingStream() = default;
   /// The memory has the rows before `end` now. Called for each row or for a few, in their order.
-  virtual void advance(int64_t end) = 0;
+  void advance(int64_t end) {
+    if (end >= wanted_) wanted_ = run(end);
+  }
+
+ private:
+  /// Returns how many rows must be there for more.
+  virtual int64_t run(int64_t end) = 0;
+  int64_t wanted_ = 0;
 };
 
 class Resamplings {

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 import iruka
+from helpers import run_python
 from iruka import image
 from picture_references import matrix_of, resized
 
@@ -111,6 +112,37 @@ def test_layouts_and_channels_have_the_same_bits(rng, channels, dtype):
         for c in range(channels):
             alone = iruka.asnumpy(image.resize(np.ascontiguousarray(picture[..., c]), (21, 50), filter))
             np.testing.assert_array_equal(alone, want[..., c])
+
+
+SCALES = """
+import hashlib
+import numpy as np
+import iruka
+from iruka import image
+rng, made = np.random.default_rng(3), hashlib.sha256()
+for channels in (1, 2, 3, 4):
+    for scale in (0.4, 0.9, 1.3, 2, 2.66, 2.8, 3.5, 4.2, 5, 5.9, 6.3, 7, 7.6, 8.5, 12, 30):
+        for filter, convention in (("linear", "pillow"), ("cubic", "pillow"), ("lanczos4", "opencv"), ("area", "opencv")):
+            picture = rng.choice([0, 255], (11, round(101 * scale), channels)).astype(np.uint8)
+            result = image.resize(picture, (7, 101), filter, antialias=True, convention=convention)
+            made.update(iruka.asnumpy(result).tobytes())
+print(made.hexdigest())
+"""
+
+
+@pytest.mark.cpu_only
+def test_scales_have_the_same_bits_by_vectors_of_every_width():
+    texts = {run_python(SCALES, IRUKA_CPU_LEVEL=level).stdout for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4")}
+    assert len(texts) == 1 and len(texts.pop()) == 65
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_scales_are_sums_in_float64(rng, channels):
+    for scale in (0.4, 1.3, 2.66, 2.8, 4.2, 5.9, 6.3, 7.6, 12):
+        for width in (5, 16, 101):
+            picture = rng.choice([0, 255], (23, round(width * scale), channels)).astype(np.uint8)
+            got = iruka.asnumpy(image.resize(picture, (10, width)))
+            np.testing.assert_allclose(got, resized(picture, (10, width), "linear"), atol=0.9)
 
 
 def test_flat_pictures_stay_flat():

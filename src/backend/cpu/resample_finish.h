@@ -118,17 +118,19 @@ void finish_row(const Finish& job, const typename Stored<kFrom>::Type* from, int
     }
     narrow<kTo>(rounded_to(v, kTo == Sample::float16 ? Sample::float32 : kTo), target);
   };
-  const auto normalized = [&](int64_t place, int64_t i) __attribute__((always_inline)) {
-    const FloatVector v = widen<kFrom>(from + i);
-    narrow<kTo>((v - Floats::load(job.steps->mean + place)) * Floats::load(job.steps->scale + place), to + i);
-  };
   int64_t i = 0, place = 0;
   const auto next = [&]() __attribute__((always_inline)) {
     i += kWide, place += kWide;
     if (place == job.period) place = 0;
   };
-  if (job.step_count == 1 && !job.steps->rounds && (kTo == Sample::float32 || kTo == Sample::float16)) {
-    for (; i + kWide <= count; next()) normalized(place, i);
+  // A plane has one mean and one scale.
+  if (job.step_count == 1 && !job.steps->rounds && job.period == kWide && kTo >= Sample::float16) {
+    const FloatVector mean = Floats::load(job.steps->mean), scale = Floats::load(job.steps->scale);
+    for (; i + kWide <= count; i += kWide) narrow<kTo>((widen<kFrom>(from + i) - mean) * scale, to + i);
+  } else if (job.step_count == 1 && !job.steps->rounds && kTo >= Sample::float16) {
+    const float *const mean = job.steps->mean, *const scale = job.steps->scale;
+    for (; i + kWide <= count; next())
+      narrow<kTo>((widen<kFrom>(from + i) - Floats::load(mean + place)) * Floats::load(scale + place), to + i);
   }
   for (; i + kWide <= count; next()) vector(from + i, place, to + i);
   if (i == count) return;

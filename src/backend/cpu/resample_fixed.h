@@ -2,12 +2,12 @@
 
 /// How a sum along a row becomes a number of 6 bits of fraction: directly, or by way of a uint8.
 struct ColumnRounding {
-  explicit ColumnRounding(const FixedColumns& columns)
-      : down(columns.rounds ? 14 : kColumnShift),
+  explicit IRUKA_RESAMPLE_INLINE ColumnRounding(bool rounds)
+      : down(rounds ? 14 : kColumnShift),
         half(1 << (down - 1)),
-        up(columns.rounds ? kRowBits : 0),
-        least(columns.rounds ? 0 : INT16_MIN),
-        most(columns.rounds ? 255 : INT16_MAX) {}
+        up(rounds ? kRowBits : 0),
+        least(rounds ? 0 : INT16_MIN),
+        most(rounds ? 255 : INT16_MAX) {}
   const int down;
   const int32_t half;
   const int up;
@@ -32,7 +32,7 @@ struct ColumnRounding {
 /// One output at a time: any channels and windows.
 template <int kChannels>
 IRUKA_RESAMPLE_INLINE void fixed_pixels(const FixedColumns& columns, const uint8_t* row, int16_t* result) {
-  const ColumnRounding rounding(columns);
+  const ColumnRounding rounding(columns.rounds);
   const int taps = 2 * columns.pairs;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const uint8_t* from = row + int64_t{columns.start[x]} * kChannels;
@@ -47,7 +47,7 @@ IRUKA_RESAMPLE_INLINE void fixed_pixels(const FixedColumns& columns, const uint8
 /// Blocks of channels.
 IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uint8_t* row, int16_t* result) {
   constexpr int kBlock = 64;
-  const ColumnRounding rounding(columns);
+  const ColumnRounding rounding(columns.rounds);
   const int taps = 2 * columns.pairs;
   const int64_t channels = columns.channels;
   for (int64_t x = 0; x < columns.pixels; ++x) {
@@ -69,93 +69,142 @@ IRUKA_RESAMPLE_INLINE void fixed_channels(const FixedColumns& columns, const uin
 }
 
 #if defined(__AVX2__)
-/// Adds up the sums over several taps of one pixel, in lanes of `kLanes` channels. Writes 4 numbers, of which those
-/// behind the pixel's are overwritten by the next pixel.
-template <int kLanes>
-IRUKA_RESAMPLE_INLINE void put_window(__m256i sums, const ColumnRounding& rounding, int16_t* to) {
-  __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-  if constexpr (kLanes <= 2) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
-  if constexpr (kLanes == 1) total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1));
-  total = _mm_sra_epi32(_mm_add_epi32(total, _mm_set1_epi32(rounding.half)), _mm_cvtsi32_si128(rounding.down));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), rounding(_mm_packs_epi32(total, total)));
+/// Adds up the sums over several taps of a pixel of two rows, in lanes of `kLanes` channels. Writes 4 numbers of each,
+/// of which those behind the pixel's are overwritten by the next pixel.
+template <int kLanes, bool kRounds>
+IRUKA_RESAMPLE_INLINE void put_windows(__m256i first, __m256i second, int16_t* to_first, int16_t* to_second) {
+  const ColumnRounding rounding(kRounds);
+  const auto total = [&](__m256i sums) __attribute__((always_inline)) {
+    __m128i made = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    if constexpr (kLanes <= 2) made = _mm_add_epi32(made, _mm_shuffle_epi32(made, 0x4e));
+    if constexpr (kLanes == 1) made = _mm_add_epi32(made, _mm_shuffle_epi32(made, 0xb1));
+    return _mm_sra_epi32(_mm_add_epi32(made, _mm_set1_epi32(rounding.half)), _mm_cvtsi32_si128(rounding.down));
+  };
+  const __m128d numbers = _mm_castsi128_pd(rounding(_mm_packs_epi32(total(first), total(second))));
+  _mm_storel_pd(reinterpret_cast<double*>(to_first), numbers);
+  _mm_storeh_pd(reinterpret_cast<double*>(to_second), numbers);
 }
 #endif
 
 #if defined(__AVX512VBMI__) && defined(__AVX512VNNI__)
-constexpr int kGroup = 16, kWindow = 64;
+constexpr int kGroup = 16, kGroupsAtOnce = 1, kWindow = 64, kNumbers = 16;
 constexpr bool kHasWide = true;
 
 /// Each group of 16 outputs takes the two bytes of each pair of taps from one or two vectors. The bytes of the next
-/// pair lie two pixels further in the same order.
-template <int kRows, bool kIsWide>
+/// pair lie two pixels further in the same order: in the same vectors where these are near, else in the next ones.
+template <int kRows, bool kIsWide, bool kIsNear, bool kRounds>
 IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8_t* const* rows,
                                         int16_t* const* results) {
   const int pairs = columns.pairs;
   const int64_t step = 2 * columns.channels;
-  const __mmask64 low = 0x5555555555555555;  // the upper half of each number is 0
-  const ColumnRounding rounding(columns);
+  const __m512i place_step = _mm512_set1_epi8(static_cast<char>(kIsNear ? step : 0));
+  __mmask64 low = 0x5555555555555555;  // the upper half of each number is 0
+  asm("" : "+k"(low));                 // for a known mask the compiler would take one more instruction
+  const ColumnRounding rounding(kRounds);
   const __m128i down = _mm_cvtsi32_si128(rounding.down);
+  // Of each sum of two rows the two bytes from bit 8 on.
+  static_assert(kColumnShift == 8);
+  alignas(64) uint8_t middle_bytes[64];
+  for (int k = 0; k < 64; ++k) middle_bytes[k] = static_cast<uint8_t>(4 * (k / 2) + 1 + k % 2);
+  const __m512i middle = _mm512_load_si512(middle_bytes);
+  const int64_t groups = columns.groups;
+  const int32_t* const starts = columns.group_start;
+  const uint8_t* const first_places = columns.places;
   const int16_t* weights = columns.group_weights;
-  for (int64_t group = 0; group < columns.groups; ++group) {
-    const __m512i places = _mm512_loadu_si512(columns.places + group * 64);
-    const int64_t start = columns.group_start[group];
-    __m512i sum[kRows];
+  const uint8_t* from[kRows];
+  int16_t* to[kRows];
+  for (int r = 0; r < kRows; ++r) from[r] = rows[r], to[r] = results[r];
+  for (int64_t group = 0; group < groups; ++group) {
+    __m512i places = _mm512_loadu_si512(first_places + group * 64);
+    int64_t start = starts[group];
+    __m512i sum[kRows], bytes[kRows], more[kRows];
+    const auto load = [&]() __attribute__((always_inline)) {
+      for (int r = 0; r < kRows; ++r) {
+        bytes[r] = _mm512_loadu_si512(from[r] + start);
+        if constexpr (kIsWide) more[r] = _mm512_loadu_si512(from[r] + start + 64);
+      }
+    };
     for (int r = 0; r < kRows; ++r) sum[r] = _mm512_set1_epi32(rounding.half);
+    if constexpr (kIsNear) load();
+    IRUKA_RESAMPLE_KEPT_LOOP
     for (int k = 0; k < pairs; ++k, weights += 32) {
+      if constexpr (!kIsNear) load();
       const __m512i weight = _mm512_loadu_si512(weights);
       for (int r = 0; r < kRows; ++r) {
-        const uint8_t* const from = rows[r] + start + k * step;
-        const __m512i bytes = _mm512_loadu_si512(from);
         __m512i values;
         if constexpr (kIsWide)
-          values = _mm512_maskz_permutex2var_epi8(low, bytes, places, _mm512_loadu_si512(from + 64));
+          values = _mm512_maskz_permutex2var_epi8(low, bytes[r], places, more[r]);
         else
-          values = _mm512_maskz_permutexvar_epi8(low, places, bytes);
+          values = _mm512_maskz_permutexvar_epi8(low, places, bytes[r]);
         sum[r] = _mm512_dpwssd_epi32(sum[r], values, weight);
       }
+      if constexpr (kIsNear)
+        places = _mm512_add_epi8(places, place_step);
+      else
+        start += step;
     }
-    for (int r = 0; r < kRows; ++r) {
-      const __m256i numbers = _mm512_cvtsepi32_epi16(_mm512_sra_epi32(sum[r], down));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(results[r] + group * 16), rounding(numbers));
+    for (int r = 0; r < kRows; r += 2) {
+      const int next = r + 1 < kRows ? r + 1 : r;
+      __m512i numbers;
+      if constexpr (kRounds) {
+        const __m256i first = _mm512_cvtsepi32_epi16(_mm512_sra_epi32(sum[r], down));
+        const __m256i second = _mm512_cvtsepi32_epi16(_mm512_sra_epi32(sum[next], down));
+        numbers = _mm512_inserti64x4(_mm512_castsi256_si512(rounding(first)), rounding(second), 1);
+      } else {
+        numbers = _mm512_permutex2var_epi8(sum[r], middle, sum[next]);
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to[r] + group * 16), _mm512_castsi512_si256(numbers));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to[next] + group * 16), _mm512_extracti64x4_epi64(numbers, 1));
     }
   }
 }
 
+template <int kRows, bool kRounds>
+IRUKA_RESAMPLE_INLINE void fixed_any_groups(const FixedColumns& columns, const uint8_t* const* rows,
+                                            int16_t* const* results) {
+  if (columns.is_near)
+    columns.is_wide ? fixed_groups<kRows, true, true, kRounds>(columns, rows, results)
+                    : fixed_groups<kRows, false, true, kRounds>(columns, rows, results);
+  else
+    columns.is_wide ? fixed_groups<kRows, true, false, kRounds>(columns, rows, results)
+                    : fixed_groups<kRows, false, false, kRounds>(columns, rows, results);
+}
+
 /// Where windows are large, a vector holds the sums over several taps of one pixel of up to 4 channels.
-template <int kChannels, int kRows>
+template <int kChannels, int kRows, bool kRounds>
 IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint8_t* const* rows,
                                          int16_t* const* results) {
-  constexpr int kLanes = kChannels == 3 ? 4 : kChannels;  // int32 lanes of a pair of taps
-  constexpr int kPairs = 16 / kLanes;                     // of taps in a vector
+  constexpr int kLanes = window_lanes(kChannels);
   alignas(64) uint8_t places[64] = {};
-  alignas(64) int32_t spread[16];
   for (int lane = 0; lane < 16; ++lane) {
     const int pair = lane / kLanes, channel = lane % kLanes < kChannels ? lane % kLanes : 0;
     places[4 * lane] = static_cast<uint8_t>(2 * pair * kChannels + channel);
     places[4 * lane + 2] = static_cast<uint8_t>((2 * pair + 1) * kChannels + channel);
-    spread[lane] = pair;
   }
-  const __m512i place = _mm512_load_si512(places), spreading = _mm512_load_si512(spread);
-  const ColumnRounding rounding(columns);
-  const int pairs = columns.pairs;
+  const __m512i place = _mm512_load_si512(places);
+  __mmask64 low = 0x5555555555555555;
+  asm("" : "+k"(low));
+  constexpr int kStep = 2 * (16 / kLanes) * kChannels;  // bytes of the taps in a vector
+  const int vectors = columns.window_vectors;
+  const int16_t* weights = columns.window_weights;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const int64_t start = int64_t{columns.start[x]} * kChannels;
-    const int16_t* const weights = columns.weights + x * 2 * pairs;
     __m512i sum[kRows];
     for (int r = 0; r < kRows; ++r) sum[r] = _mm512_setzero_si512();
-    for (int k = 0; k < pairs; k += kPairs) {
-      const int left = pairs - k;
-      const __mmask16 mask = static_cast<__mmask16>(left >= kPairs ? 0xffff >> (16 - kPairs) : (1 << left) - 1);
-      const __m512i weight = _mm512_permutexvar_epi32(spreading, _mm512_maskz_loadu_epi32(mask, weights + 2 * k));
+    IRUKA_RESAMPLE_KEPT_LOOP
+    for (int k = 0; k < vectors; ++k, weights += 32) {
+      const __m512i weight = _mm512_loadu_si512(weights);
       for (int r = 0; r < kRows; ++r) {
-        const __m512i bytes = _mm512_loadu_si512(rows[r] + start + 2 * k * kChannels);
-        const __m512i values = _mm512_maskz_permutexvar_epi8(0x5555555555555555, place, bytes);
-        sum[r] = _mm512_dpwssd_epi32(sum[r], values, weight);
+        const __m512i bytes = _mm512_loadu_si512(rows[r] + start + k * kStep);
+        sum[r] = _mm512_dpwssd_epi32(sum[r], _mm512_maskz_permutexvar_epi8(low, place, bytes), weight);
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(sum[r]), _mm512_extracti64x4_epi64(sum[r], 1));
-      put_window<kLanes>(half, rounding, results[r] + x * kChannels);
+    const auto half = [&](int r) __attribute__((always_inline)) {
+      return _mm256_add_epi32(_mm512_castsi512_si256(sum[r]), _mm512_extracti64x4_epi64(sum[r], 1));
+    };
+    for (int r = 0; r < kRows; r += 2) {
+      const int next = r + 1 < kRows ? r + 1 : r;
+      put_windows<kLanes, kRounds>(half(r), half(next), results[r] + x * kChannels, results[next] + x * kChannels);
     }
   }
 }
@@ -192,7 +241,7 @@ IRUKA_RESAMPLE_INLINE void fixed_sparse(const FixedColumns& columns, const uint8
   }
   for (int k = 0; k < 8 * kChannels; ++k) packed[k] = static_cast<uint16_t>(k / kChannels * kLanes + k % kChannels);
   const __m512i packing = _mm512_load_si512(packed);
-  const ColumnRounding rounding(columns);
+  const ColumnRounding rounding(columns.rounds);
   const __m128i down = _mm_cvtsi32_si128(rounding.down);
   int64_t x = 0;
   for (; x + 8 <= columns.pixels; x += 8) {
@@ -227,19 +276,31 @@ IRUKA_RESAMPLE_INLINE void fixed_sparse(const FixedColumns& columns, const uint8
   for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(rest, rows[r], results[r] + x * kChannels);
 }
 
+/// By vectors where there are weights for them.
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_any_windows(const FixedColumns& columns, const uint8_t* const* rows,
+                                             int16_t* const* results) {
+  if (columns.window_vectors == 0)
+    for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(columns, rows[r], results[r]);
+  else if (columns.rounds)
+    fixed_windows<kChannels, kRows, true>(columns, rows, results);
+  else
+    fixed_windows<kChannels, kRows, false>(columns, rows, results);
+}
+
 /// Any window of pixels of up to 4 channels.
 template <int kChannels, int kRows>
 IRUKA_RESAMPLE_INLINE void fixed_far(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
   if (columns.pairs == 1) return fixed_sparse<kChannels, kRows, 1>(columns, rows, results);
   if (columns.pairs == 2) return fixed_sparse<kChannels, kRows, 2>(columns, rows, results);
-  fixed_windows<kChannels, kRows>(columns, rows, results);
+  fixed_any_windows<kChannels, kRows>(columns, rows, results);
 }
 
 template <int kRows>
 void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
   if (columns.groups) {
-    columns.is_wide ? fixed_groups<kRows, true>(columns, rows, results)
-                    : fixed_groups<kRows, false>(columns, rows, results);
+    columns.rounds ? fixed_any_groups<kRows, true>(columns, rows, results)
+                   : fixed_any_groups<kRows, false>(columns, rows, results);
     return;
   }
   switch (columns.channels) {
@@ -253,100 +314,120 @@ void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, i
 }
 
 #elif defined(__AVX2__)
-constexpr int kGroup = 4, kWindow = 16;
+constexpr int kGroup = 4, kGroupsAtOnce = 2, kWindow = 16, kNumbers = 8;
 constexpr bool kHasWide = false;
 
 /// Two groups of 4 outputs each take the two bytes of each pair of taps from the 16 bytes of a half of a vector.
-template <int kRows>
+template <int kRows, bool kRounds>
 IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8_t* const* rows,
                                         int16_t* const* results) {
   const int pairs = columns.pairs;
   const int64_t step = 2 * columns.channels;
-  const ColumnRounding rounding(columns);
+  const ColumnRounding rounding(kRounds);
   const __m128i down = _mm_cvtsi32_si128(rounding.down);
   const auto load = [](const uint8_t* from) __attribute__((always_inline)) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   };
-  for (int64_t group = 0; group < columns.groups; group += 2) {
-    const __m256i places = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(columns.places + group * 16));
-    const int64_t start = columns.group_start[group], next = columns.group_start[group + 1];
-    const int16_t* const weights = columns.group_weights + group * pairs * 8;
+  const int64_t groups = columns.groups;
+  const int32_t* const starts = columns.group_start;
+  const uint8_t* const first_places = columns.places;
+  const int16_t* weights = columns.group_weights;
+  const uint8_t* from[kRows];
+  int16_t* to[kRows];
+  for (int r = 0; r < kRows; ++r) from[r] = rows[r], to[r] = results[r];
+  for (int64_t group = 0; group < groups; group += 2) {
+    const __m256i places = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first_places + group * 16));
+    int64_t start = starts[group], next = starts[group + 1];
     __m256i sum[kRows];
     for (int r = 0; r < kRows; ++r) sum[r] = _mm256_set1_epi32(rounding.half);
-    for (int k = 0; k < pairs; ++k) {
-      const auto* const w = reinterpret_cast<const uint8_t*>(weights + k * 8);
-      const __m256i weight = _mm256_set_m128i(load(w + int64_t{pairs} * 16), load(w));
+    for (int k = 0; k < pairs; ++k, weights += 16, start += step, next += step) {
+      const __m256i weight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
       for (int r = 0; r < kRows; ++r) {
-        const uint8_t* const from = rows[r] + k * step;
-        const __m256i values = _mm256_shuffle_epi8(_mm256_set_m128i(load(from + next), load(from + start)), places);
-        sum[r] = _mm256_add_epi32(sum[r], _mm256_madd_epi16(values, weight));
+        const __m256i bytes = _mm256_set_m128i(load(from[r] + next), load(from[r] + start));
+        sum[r] = _mm256_add_epi32(sum[r], _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, places), weight));
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      const __m256i numbers = _mm256_sra_epi32(sum[r], down);
-      const __m128i packed = _mm_packs_epi32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(results[r] + group * 4), rounding(packed));
+    for (int r = 0; r < kRows; r += 2) {
+      const int second = r + 1 < kRows ? r + 1 : r;
+      const __m256i packed = _mm256_packs_epi32(_mm256_sra_epi32(sum[r], down), _mm256_sra_epi32(sum[second], down));
+      const __m256i numbers = rounding(_mm256_permute4x64_epi64(packed, 0xd8));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to[r] + group * 4), _mm256_castsi256_si128(numbers));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to[second] + group * 4), _mm256_extracti128_si256(numbers, 1));
     }
   }
 }
 
 /// Where outputs are far apart, a vector holds the sums over several taps of one pixel of up to 4 channels.
-template <int kChannels, int kRows>
+template <int kChannels, int kRows, bool kRounds>
 IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint8_t* const* rows,
                                          int16_t* const* results) {
-  constexpr int kLanes = kChannels == 3 ? 4 : kChannels;  // int32 lanes of a pair of taps
-  constexpr int kPairs = 8 / kLanes;                      // of taps in a vector; their pixels lie in 16 bytes
+  constexpr int kLanes = window_lanes(kChannels);
   alignas(32) uint8_t places[32];
-  alignas(32) int32_t spread[8];
   for (int lane = 0; lane < 8; ++lane) {
     const int pair = lane / kLanes, channel = lane % kLanes < kChannels ? lane % kLanes : 0;
     places[4 * lane] = static_cast<uint8_t>(2 * pair * kChannels + channel);
     places[4 * lane + 2] = static_cast<uint8_t>((2 * pair + 1) * kChannels + channel);
     places[4 * lane + 1] = places[4 * lane + 3] = 0x80;  // the upper half of each number is 0
-    spread[lane] = pair;
   }
-  constexpr int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
   const __m256i place = _mm256_load_si256(reinterpret_cast<const __m256i*>(places));
-  const __m256i spreading = _mm256_load_si256(reinterpret_cast<const __m256i*>(spread));
-  const ColumnRounding rounding(columns);
-  const int pairs = columns.pairs;
+  constexpr int kStep = 2 * (8 / kLanes) * kChannels;  // bytes of the taps in a vector, of 16 that are loaded
+  const int vectors = columns.window_vectors;
+  const int16_t* weights = columns.window_weights;
   for (int64_t x = 0; x < columns.pixels; ++x) {
     const int64_t start = int64_t{columns.start[x]} * kChannels;
-    const int16_t* const weights = columns.weights + x * 2 * pairs;
     __m256i sum[kRows];
     for (int r = 0; r < kRows; ++r) sum[r] = _mm256_setzero_si256();
-    for (int k = 0; k < pairs; k += kPairs) {
-      const int count = pairs - k < kPairs ? pairs - k : kPairs;
-      const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - count));
-      const __m256i each = _mm256_maskload_epi32(reinterpret_cast<const int*>(weights + 2 * k), mask);
-      const __m256i weight = _mm256_permutevar8x32_epi32(each, spreading);
+    for (int k = 0; k < vectors; ++k, weights += 16) {
+      const __m256i weight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
       for (int r = 0; r < kRows; ++r) {
-        const uint8_t* const from = rows[r] + start + 2 * k * kChannels;
+        const uint8_t* const from = rows[r] + start + k * kStep;
         const __m256i bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
         sum[r] = _mm256_add_epi32(sum[r], _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, place), weight));
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      put_window<kLanes>(sum[r], rounding, results[r] + x * kChannels);
+    for (int r = 0; r < kRows; r += 2) {
+      const int next = r + 1 < kRows ? r + 1 : r;
+      put_windows<kLanes, kRounds>(sum[r], sum[next], results[r] + x * kChannels, results[next] + x * kChannels);
     }
   }
 }
 
+/// By vectors where there are weights for them.
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_any_windows(const FixedColumns& columns, const uint8_t* const* rows,
+                                             int16_t* const* results) {
+  if (columns.window_vectors == 0)
+    for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(columns, rows[r], results[r]);
+  else if (columns.rounds)
+    fixed_windows<kChannels, kRows, true>(columns, rows, results);
+  else
+    fixed_windows<kChannels, kRows, false>(columns, rows, results);
+}
+
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_far(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
+  fixed_any_windows<kChannels, kRows>(columns, rows, results);
+}
+
 template <int kRows>
 void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
-  if (columns.groups) return fixed_groups<kRows>(columns, rows, results);
+  if (columns.groups) {
+    columns.rounds ? fixed_groups<kRows, true>(columns, rows, results)
+                   : fixed_groups<kRows, false>(columns, rows, results);
+    return;
+  }
   switch (columns.channels) {
-    case 1: return fixed_windows<1, kRows>(columns, rows, results);
-    case 2: return fixed_windows<2, kRows>(columns, rows, results);
-    case 3: return fixed_windows<3, kRows>(columns, rows, results);
-    case 4: return fixed_windows<4, kRows>(columns, rows, results);
+    case 1: return fixed_far<1, kRows>(columns, rows, results);
+    case 2: return fixed_far<2, kRows>(columns, rows, results);
+    case 3: return fixed_far<3, kRows>(columns, rows, results);
+    case 4: return fixed_far<4, kRows>(columns, rows, results);
     default:
       for (int r = 0; r < kRows; ++r) fixed_channels(columns, rows[r], results[r]);
   }
 }
 
 #else
-constexpr int kGroup = 0, kWindow = 0;
+constexpr int kGroup = 0, kGroupsAtOnce = 1, kWindow = 0, kNumbers = 0;
 constexpr bool kHasWide = false;
 
 template <int kRows>
@@ -377,24 +458,48 @@ IRUKA_RESAMPLE_INLINE int32_t both(const int16_t* weights) {
   return pair;
 }
 
+#if defined(__AVX512VNNI__)
+/// Sums of 32 columns each, not yet cut to the values of uint8.
+template <int kBlocks>
+IRUKA_RESAMPLE_INLINE void sum_rows(const int16_t* const* rows, const int16_t* weights, int taps, int64_t x,
+                                    __m512i (&numbers)[kBlocks]) {
+  __m512i low[kBlocks], high[kBlocks];
+  for (int block = 0; block < kBlocks; ++block) low[block] = high[block] = _mm512_set1_epi32(kRowHalf);
+  IRUKA_RESAMPLE_KEPT_LOOP
+  for (int k = 0; k < taps; k += 2) {
+    const __m512i weight = _mm512_set1_epi32(both(weights + k));
+    const int16_t *const first = rows[k] + x, *const second = rows[k + 1] + x;
+    for (int block = 0; block < kBlocks; ++block) {
+      const __m512i a = _mm512_loadu_si512(first + 32 * block), b = _mm512_loadu_si512(second + 32 * block);
+      low[block] = _mm512_dpwssd_epi32(low[block], _mm512_unpacklo_epi16(a, b), weight);
+      high[block] = _mm512_dpwssd_epi32(high[block], _mm512_unpackhi_epi16(a, b), weight);
+    }
+  }
+  // The upper halves of sums, in the order of columns.
+  alignas(64) uint16_t places[32];
+  for (int k = 0; k < 32; ++k) places[k] = static_cast<uint16_t>(k / 8 * 8 + k % 4 * 2 + 1 + (k % 8 < 4 ? 0 : 32));
+  const __m512i place = _mm512_load_si512(places);
+  for (int block = 0; block < kBlocks; ++block)
+    numbers[block] = _mm512_srai_epi16(_mm512_permutex2var_epi16(low[block], place, high[block]), kRowShift - 16);
+}
+#endif
+
 void fixed_rows(const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, uint8_t* result) {
   int64_t x = 0;
 #if defined(__AVX512VNNI__)
+  const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+  for (; x + 64 <= count; x += 64) {
+    __m512i numbers[2];
+    sum_rows<2>(rows, weights, taps, x, numbers);
+    const __m512i bytes = _mm512_packus_epi16(numbers[0], numbers[1]);
+    _mm512_storeu_si512(result + x, _mm512_permutexvar_epi64(order, bytes));
+  }
   for (; x < count; x += 32) {
-    const int64_t left = count - x;
-    __m512i low = _mm512_set1_epi32(kRowHalf), high = low;
-    for (int k = 0; k < taps; k += 2) {
-      const __m512i weight = _mm512_set1_epi32(both(weights + k));
-      const __m512i a = _mm512_loadu_si512(rows[k] + x), b = _mm512_loadu_si512(rows[k + 1] + x);
-      low = _mm512_dpwssd_epi32(low, _mm512_unpacklo_epi16(a, b), weight);
-      high = _mm512_dpwssd_epi32(high, _mm512_unpackhi_epi16(a, b), weight);
-    }
-    const __m512i numbers = _mm512_packs_epi32(_mm512_srai_epi32(low, kRowShift), _mm512_srai_epi32(high, kRowShift));
-    const __m256i bytes = _mm512_cvtusepi16_epi8(_mm512_max_epi16(numbers, _mm512_setzero_si512()));
-    if (left >= 32)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(result + x), bytes);
-    else
-      _mm256_mask_storeu_epi8(result + x, (1U << left) - 1, bytes);
+    __m512i numbers[1];
+    sum_rows<1>(rows, weights, taps, x, numbers);
+    const __mmask32 mask = count - x < 32 ? (1U << (count - x)) - 1 : 0xffffffff;
+    const __m256i bytes = _mm512_cvtusepi16_epi8(_mm512_max_epi16(numbers[0], _mm512_setzero_si512()));
+    _mm256_mask_storeu_epi8(result + x, mask, bytes);
   }
 #elif defined(__AVX2__)
   for (; x + 32 <= count; x += 32) {

@@ -23,10 +23,19 @@ struct FixedColumns {
   /// Where the bytes for a group of neighbouring outputs lie close together, they are loaded at once. Null elsewhere.
   const int32_t* group_start = nullptr;  ///< of each group, in bytes
   const uint8_t* places = nullptr;  ///< (groups, 4 * size of a group): of the two bytes of each pair in what was loaded
-  const int16_t* group_weights = nullptr;  ///< (groups, pairs, 2 * size of a group)
+  /// (groups / n, pairs, n, 2 * size of a group), where loops work on n groups at once
+  const int16_t* group_weights = nullptr;
   int64_t groups = 0;
   bool is_wide = false;  ///< whether places lie within two loads
+  bool is_near = false;  ///< whether all taps of a group lie in what is loaded for the first pair
+  /// Where there are no groups and up to 4 channels: (pixels, window_vectors, numbers of a vector, 2), each pair of
+  /// weights once for each of window_lanes().
+  const int16_t* window_weights = nullptr;
+  int window_vectors = 0;
 };
+
+/// The numbers that a pixel takes in a vector.
+constexpr int window_lanes(int channels) { return channels == 3 ? 4 : channels; }
 
 /// The columns of an output row in float32.
 struct FloatColumns {
@@ -104,8 +113,10 @@ struct TurnedRows {
 
 struct ResampleLoops {
   int group = 0;          ///< outputs of a group of FixedColumns, 0 where there are none
+  int groups_at_once = 1;
   int window = 0;         ///< bytes of a load for a group
   bool has_wide = false;  ///< whether two loads will do
+  int numbers = 0;        ///< of 32 bits in a vector of window_weights, 0 where there are none
   int float_window = 0;   ///< elements that are loaded for a group of FloatColumns, 0 where there are none
   void (*fixed_columns)(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results, int count);
   /// `taps` is even.

@@ -14,6 +14,8 @@ namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET {
 namespace {
 
 #define IRUKA_RESAMPLE_INLINE inline __attribute__((always_inline))
+/// In loops that it unrolls, the compiler takes two instructions for a multiplication and addition of pairs.
+#define IRUKA_RESAMPLE_KEPT_LOOP _Pragma("clang loop unroll(disable)")
 
 constexpr int kColumnShift = 14 - kRowBits, kRowShift = 14 + kRowBits;
 constexpr int32_t kRowHalf = 1 << (kRowShift - 1);
@@ -39,9 +41,9 @@ struct Vectors {
 }  // namespace
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
-const ResampleLoops resample_loops{kGroup,        kWindow,    kHasWide,      kFloatWindow, fixed_columns, fixed_rows,
-                                   float_columns, float_rows, select_pixels, select_bytes, warp_places,   warp,
-                                   finish,        split,      join,          turn};
+const ResampleLoops resample_loops{kGroup,        kGroupsAtOnce, kWindow,       kHasWide,   kNumbers,      kFloatWindow,
+                                   fixed_columns, fixed_rows,    float_columns, float_rows, select_pixels, select_bytes,
+                                   warp_places,   warp,          finish,        split,      join,          turn};
 // NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_RESAMPLE_TARGET

@@ -67,7 +67,6 @@ class ResamplePass::Workspace {
   char* colors;                       ///< memory of these steps
   std::vector<int64_t> tags;          ///< which row each place of the ring has
   std::vector<const void*> pointers;  ///< to rows of the ring, for a sum
-  std::vector<FinishStep> steps;      ///< of a plane
 };
 
 ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
@@ -77,7 +76,7 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   line = with_room(job.columns->out * job.channels * computed);
   source_line = with_room(in * std::max(bytes_of(pass.source_), pass.kind_ == Kind::real ? 4 : int64_t{1}));
   stage_line = with_room(job.columns->out * job.channels * pass.stage_bytes_);
-  const int64_t ring_bytes = pass.ring_rows_ * job.planes * line, source_bytes = kRowsAtOnce * source_line;
+  const int64_t ring_bytes = pass.ring_place_.rows() * job.planes * line, source_bytes = kRowsAtOnce * source_line;
   const int64_t stage_bytes = stage_line * job.planes * (pass.kind_ == Kind::warp ? kWarpRows : 1),
                 turned_bytes = with_room(out * pass.stage_bytes_);
   const int64_t block_bytes = pass.turned_rows_ * pass.turned_line_;
@@ -95,7 +94,7 @@ ResamplePass::Workspace::Workspace(const ResamplePass& pass) {
   places = reinterpret_cast<float*>(block + block_bytes);
   split = block + block_bytes + places_bytes;
   colors = split + split_bytes;
-  tags.assign(static_cast<size_t>(pass.ring_rows_), -1);
+  tags.assign(static_cast<size_t>(pass.ring_place_.rows()), -1);
   pointers.resize(static_cast<size_t>(job.rows->even_taps()));
 }
 
@@ -121,7 +120,8 @@ ResamplePass::ResamplePass(const Resampling& job)
       stage_(stage_of(job, kind_)),
       result_(sample_of(job.result_dtype)),
       stage_bytes_(bytes_of(stage_)),
-      result_bytes_(bytes_of(result_)) {
+      result_bytes_(bytes_of(result_)),
+      source_place_(job.kept_rows) {
   const int64_t channels = job.result_channels();
   order_ = channels > 1 && job.result_channel == result_bytes_ ? Order::pixels : Order::planes;
   result_column_ = order_ == Order::pixels ? channels * result_bytes_ : result_bytes_;
@@ -136,7 +136,7 @@ ResamplePass::ResamplePass(const Resampling& job)
     fixed_ = tables_->fixed;
     real_ = tables_->real;
     fixed_.rounds = real_.rounds = job.rounds_columns;
-    ring_rows_ = std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce);
+    ring_place_ = RingPlace(std::min<int64_t>(job.rows->in, job.rows->taps + 2 * kRowsAtOnce));
   }
   if (std::ranges::any_of(job.steps, &PointStep::is_color)) {
     const bool as_values = job.planes == 1 && (order_ == Order::pixels || channels == 1) &&
@@ -189,6 +189,14 @@ void ResamplePass::choose_steps() {
   }
   // The result is rounded anyway.
   if (!steps_.empty() && steps_.back().rounds && steps_.back().sample == result_) steps_.pop_back();
+  if (!has_planes) return;
+  const std::vector<FinishStep> first = steps_;
+  for (int64_t c = 1; c < channels; ++c) {
+    for (FinishStep step : first) {
+      if (!step.rounds) step.mean += c * kVector, step.scale += c * kVector;
+      steps_.push_back(step);
+    }
+  }
 }
 
 void ResamplePass::fill_outside() {
@@ -210,7 +218,7 @@ char* ResamplePass::result_row(const Workspace& space, int64_t y) const {
 }
 
 const char* ResamplePass::source_row(int64_t plane, int64_t row) const {
-  if (job_.kept_rows > 0) row = (job_.first_row + row) % job_.kept_rows;
+  if (job_.kept_rows > 0) row = source_place_(job_.first_row + row);
   return static_cast<const char*>(job_.source) + plane * job_.plane_bytes + row * job_.row_bytes;
 }
 
@@ -232,7 +240,7 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
         from = own;
       }
       rows[k] = from;
-      const int64_t place = wanted[k] % ring_rows_;
+      const int64_t place = ring_place_(wanted[k]);
       results[k] = space.ring + (place * job_.planes + plane) * space.line + before;
       space.tags[static_cast<size_t>(place)] = wanted[k];
     }
@@ -248,7 +256,7 @@ void ResamplePass::compute_rows(Workspace& space, const int64_t* wanted, int cou
 /// Computes the rows that output row `y` needs and, to compute several at once, some of the outputs behind it.
 void ResamplePass::find_rows(Workspace& space, int64_t y, const Outputs& outputs) const {
   const AxisMap& axis = *job_.rows;
-  const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(row % ring_rows_)] == row; };
+  const auto has = [&](int64_t row) { return space.tags[static_cast<size_t>(ring_place_(row))] == row; };
   const auto start_of = [&](int64_t output) { return int64_t{axis.start[static_cast<size_t>(output)]}; };
   const auto end_of = [&](int64_t output) { return start_of(output) + axis.count[static_cast<size_t>(output)]; };
   int64_t wanted[kRowsAtOnce];
@@ -261,7 +269,7 @@ void ResamplePass::find_rows(Workspace& space, int64_t y, const Outputs& outputs
   if (count == 0) return;
   const int64_t first = start_of(y);
   for (int64_t later = y + outputs.direction; later != outputs.end && count < kRowsAtOnce; later += outputs.direction) {
-    if (start_of(later) < first || end_of(later) > first + ring_rows_) break;
+    if (start_of(later) < first || end_of(later) > first + ring_place_.rows()) break;
     const int64_t behind = std::min(end_of(later), outputs.available);
     for (int64_t row = start_of(later); row < behind && count < kRowsAtOnce; ++row) {
       if (!has(row) && std::find(wanted, wanted + count, row) == wanted + count) wanted[count++] = row;
@@ -280,7 +288,7 @@ void ResamplePass::stage_row(Workspace& space, int64_t y) const {
   const int count = axis.count[output], even = count + count % 2;
   for (int64_t plane = 0; plane < job_.planes; ++plane) {
     for (int k = 0; k < count; ++k) {
-      const int64_t place = (axis.start[output] + k) % ring_rows_;
+      const int64_t place = ring_place_(axis.start[output] + k);
       space.pointers[static_cast<size_t>(k)] =
           space.ring + (place * job_.planes + plane) * space.line + before * computed;
     }
@@ -401,20 +409,11 @@ void ResamplePass::finish_row(Workspace& space, int64_t y) const {
     from = space.turned;
   }
   Finish finish{.from = stage_, .to = result_, .period = period_};
-  finish.step_count = static_cast<int>(steps_.size());
+  finish.step_count = static_cast<int>(has_planes ? std::ssize(steps_) / channels : std::ssize(steps_));
   finish.steps = steps_.data();
   if (!has_planes) return loops_.finish(finish, from, count, result_row(space, y));
-  std::vector<FinishStep>& steps = space.steps;
-  steps = steps_;
-  finish.steps = steps.data();
-  for (int64_t c = 0; c < channels; ++c) {
+  for (int64_t c = 0; c < channels; ++c, finish.steps += finish.step_count)
     loops_.finish(finish, from + c * line, pixels, result_row(space, y) + c * result_channel_);
-    for (FinishStep& step : steps) {
-      if (step.rounds) continue;
-      step.mean += kVector;
-      step.scale += kVector;
-    }
-  }
 }
 
 /// Whether rows of the source are rows for colours as they are.
@@ -568,17 +567,16 @@ class ResamplePass::Stream final : public ResamplingStream {
     }
   }
 
-  void advance(int64_t end) override {
+ private:
+  int64_t run(int64_t end) override {
     outputs_.available = std::min(end - job_.first_row, job_.rows->in);
-    const bool is_last = end >= last_;
-    if (next_ == outputs_.end || (!is_last && end_of(next_) + 2 * kRowsAtOnce > outputs_.available)) return;
-    for (; next_ != outputs_.end; next_ += outputs_.direction) {
-      if (!is_last && end_of(next_) + kRowsAtOnce > outputs_.available) return;
+    const int64_t ready = end < last_ ? outputs_.available - kRowsAtOnce : job_.rows->in;
+    for (; next_ != outputs_.end && end_of(next_) <= ready; next_ += outputs_.direction)
       pass_.run_row(space_, next_, outputs_);
-    }
+    if (next_ == outputs_.end) return INT64_MAX;
+    return std::min(last_, job_.first_row + end_of(next_) + 2 * kRowsAtOnce);
   }
 
- private:
   int64_t start_of(int64_t y) const { return job_.rows->start[static_cast<size_t>(y)]; }
   int64_t end_of(int64_t y) const { return start_of(y) + job_.rows->count[static_cast<size_t>(y)]; }
 

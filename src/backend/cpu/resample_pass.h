@@ -8,8 +8,24 @@
 #include "backend/cpu/resample_job.h"
 #include "backend/cpu/resample_tables.h"
 #include "core/resampling.h"
+#include "jit/divider.h"
 
 namespace iruka::cpu_backend {
+
+/// Where memory for some rows has a row: at row % rows, without the time of a division. Rows are below 2^31.
+class RingPlace {
+ public:
+  explicit RingPlace(int64_t rows) : rows_(rows), divider_(rows) {}
+  int64_t operator()(int64_t row) const {
+    const auto doubled = static_cast<uint32_t>(2 * row);
+    return row - static_cast<int64_t>(uint64_t{doubled} * divider_.magic >> 32 >> divider_.shift) * rows_;
+  }
+  int64_t rows() const { return rows_; }
+
+ private:
+  int64_t rows_;
+  jit::Divider divider_;
+};
 
 class ResamplePass {
  public:
@@ -71,10 +87,10 @@ class ResamplePass {
   bool is_turned_ = false;
   int64_t turned_rows_ = 0, turned_line_ = 0;       ///< of that block, in bytes
   int64_t result_column_ = 0, result_channel_ = 0;  ///< strides of computed rows in bytes
-  int64_t ring_rows_ = 0;                           ///< computed rows that are kept
+  RingPlace source_place_, ring_place_{0};          ///< of rows of the source, and of computed rows that are kept
   std::vector<char> outside_;                       ///< a pixel of constants as staged
   std::vector<float> numbers_;                      ///< of the steps
-  std::vector<FinishStep> steps_;                   ///< of a row of pixels, or of the first plane
+  std::vector<FinishStep> steps_;                   ///< of a row of pixels, or of each plane
   int64_t period_ = 16;
   bool is_direct_ = false;     ///< staged rows are the result
   bool turns_source_ = false;  ///< rows of the source are columns of the result

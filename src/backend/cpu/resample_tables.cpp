@@ -1,6 +1,7 @@
 #include "backend/cpu/resample_tables.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <list>
 #include <mutex>
 
@@ -37,6 +38,18 @@ GroupStarts group_starts(const int32_t* start, int64_t channels, int64_t outputs
   return made;
 }
 
+/// Whether sums of bytes have less than 24 bits, with their sign.
+bool has_small_sums(const FixedColumns& columns) {
+  constexpr int kMost = (1 << 23) / 255 - 1;
+  const int taps = 2 * columns.pairs;
+  for (int64_t x = 0; x < columns.pixels; ++x) {
+    int sum = 0;
+    for (int k = 0; k < taps; ++k) sum += std::abs(columns.weights[x * taps + k]);
+    if (sum > kMost) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 const ResampleLoops& resample_loops() {
@@ -68,6 +81,7 @@ ColumnTables::ColumnTables(std::shared_ptr<const AxisMap> map, int64_t channels,
              .start = start,
              .weights = axis.fixed.data() + axis.first * axis.even_taps()};
     if (loops.group > 0 && pixels * channels <= kMostElements) make_fixed_groups(loops);
+    if (loops.numbers > 0 && channels <= 4 && fixed.groups == 0) make_fixed_windows(loops.numbers);
     return;
   }
   real = {.pixels = pixels,
@@ -82,13 +96,13 @@ ColumnTables::ColumnTables(std::shared_ptr<const AxisMap> map, int64_t channels,
 void ColumnTables::make_fixed_groups(const ResampleLoops& loops) {
   const int64_t channels = fixed.channels, outputs = fixed.pixels * channels, size = loops.group, pairs = fixed.pairs;
   const int64_t groups = (outputs + size - 1) / size;
-  const int64_t kept = groups + groups % 2;  // loops may take two at once
-  if (kept * size * pairs * 2 > kMostWeights) return;
+  const int64_t together = loops.groups_at_once, kept = (groups + together - 1) / together * together;
+  if (kept * size * pairs * 2 > kMostWeights || !has_small_sums(fixed)) return;
   const int64_t reach = loops.window * (loops.has_wide ? 2 : 1);
   auto [starts, span] = group_starts(fixed.start, channels, outputs, size, reach - channels);
   if (starts.empty()) return;
   group_start_ = std::move(starts);
-  if (kept > groups) group_start_.push_back(group_start_.back());
+  group_start_.resize(static_cast<size_t>(kept), group_start_.back());
   places_.assign(static_cast<size_t>(kept * size * 4), 0x80);
   fixed_weights_.assign(static_cast<size_t>(kept * size * pairs * 2), 0);
   for (int64_t o = 0; o < outputs; ++o) {
@@ -98,15 +112,33 @@ void ColumnTables::make_fixed_groups(const ResampleLoops& loops) {
     places[0] = static_cast<uint8_t>(place);
     places[2] = static_cast<uint8_t>(place + channels);
     for (int64_t k = 0; k < pairs; ++k) {
-      int16_t* const weights = &fixed_weights_[static_cast<size_t>(((g * pairs + k) * size + lane) * 2)];
+      const int64_t vector = (g / together * pairs + k) * together + g % together;
+      int16_t* const weights = &fixed_weights_[static_cast<size_t>((vector * size + lane) * 2)];
       std::copy_n(fixed.weights + pixel * 2 * pairs + 2 * k, 2, weights);
     }
   }
-  fixed.is_wide = span + channels > loops.window;
+  const int64_t all = span + (map_->taps - 1) * channels;  // bytes of all taps
+  fixed.is_near = all <= reach;
+  fixed.is_wide = (fixed.is_near ? all : span + channels) > loops.window;
   fixed.group_start = group_start_.data();
   fixed.places = places_.data();
   fixed.group_weights = fixed_weights_.data();
   fixed.groups = groups;
+}
+
+void ColumnTables::make_fixed_windows(int64_t numbers) {
+  const int64_t lanes = window_lanes(fixed.channels), together = numbers / lanes, pairs = fixed.pairs;
+  const int64_t vectors = (pairs + together - 1) / together, size = vectors * numbers * 2;
+  if (fixed.pixels * size > kMostWeights) return;
+  fixed_weights_.assign(static_cast<size_t>(fixed.pixels * size), 0);
+  for (int64_t x = 0; x < fixed.pixels; ++x) {
+    int16_t* to = &fixed_weights_[static_cast<size_t>(x * size)];
+    for (int64_t pair = 0; pair < pairs; ++pair) {
+      for (int64_t lane = 0; lane < lanes; ++lane, to += 2) std::copy_n(fixed.weights + 2 * (x * pairs + pair), 2, to);
+    }
+  }
+  fixed.window_vectors = static_cast<int>(vectors);
+  fixed.window_weights = fixed_weights_.data();
 }
 
 void ColumnTables::make_float_groups(int64_t window) {

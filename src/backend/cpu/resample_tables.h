@@ -38,6 +38,7 @@ class ColumnTables {
 
  private:
   void make_fixed_groups(const ResampleLoops& loops);
+  void make_fixed_windows(int64_t numbers);
   void make_float_groups(int64_t window);
   void make_selected(int64_t pixel_bytes);
 
