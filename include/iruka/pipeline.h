@@ -169,14 +169,26 @@ IRUKA_API OperationHandle constant(Array value);
 using Function = std::function<std::vector<Array>(std::span<const Array> inputs, const SampleKey& key, Draws& draws)>;
 IRUKA_API OperationHandle function(std::string name, Function function, int outputs = 1);
 
+/// A condition of a node: the value, one number, is not 0, or is 0.
+struct Guard {
+  int condition;
+  bool is_true = true;
+  bool operator==(const Guard&) const = default;
+};
+
 /// Operations and the values that they take and give. Values are numbered: those of the source, then the outputs of
-/// each node.
+/// each node. A node with guards is run for the samples alone for which all of them hold, in order; its values are
+/// there for nodes with the same guards, and for select().
 class IRUKA_API Graph {
  public:
   explicit Graph(int inputs) : inputs_(inputs), values_(inputs) {}
   /// The number of the node's first output. Nodes of one `place` draw the same numbers; by default each has its own.
-  /// Raises ValueError for values that there are not, and for fewer than the operation needs.
-  int add(OperationHandle operation, std::vector<int> inputs, std::optional<uint32_t> place = {});
+  /// Raises ValueError for values that there are not, or not for all samples, and for fewer than the operation needs.
+  int add(OperationHandle operation, std::vector<int> inputs, std::optional<uint32_t> place = {},
+          std::vector<Guard> guards = {});
+  /// The value of `if_true` where the condition is not 0, else that of `if_false`. These may be of nodes that have
+  /// `guards` and the condition.
+  int select(int condition, int if_true, int if_false, const std::vector<Guard>& guards = {});
   void set_outputs(std::vector<int> values);
 
   struct Node {
@@ -184,6 +196,7 @@ class IRUKA_API Graph {
     std::vector<int> inputs;
     int first_output;
     uint32_t place;
+    std::vector<Guard> guards;
   };
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<int>& outputs() const { return outputs_; }
@@ -191,7 +204,9 @@ class IRUKA_API Graph {
   int values() const { return values_; }
 
  private:
-  void check(int value) const;
+  void check(int value, std::span<const Guard> guards) const;
+  int append(OperationHandle operation, std::vector<int> inputs, std::optional<uint32_t> place,
+             std::vector<Guard> guards);
   int inputs_, values_;
   std::vector<Node> nodes_;
   std::vector<int> outputs_;
@@ -272,8 +287,10 @@ IRUKA_API int64_t epoch_batches(int64_t size, const OrderOptions& options, int64
 struct Options {
   OrderOptions order;
   Device* device = nullptr;  ///< null: the CPU
-  int threads = 0;           ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
-  int prefetch = 2;          ///< batches that are made before they are asked for; 0: next() makes its batch itself
+  /// Outputs, by their numbers, that are made on the CPU and stay there, whatever the device: labels, say.
+  std::vector<int> cpu_outputs{};
+  int threads = 0;   ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
+  int prefetch = 2;  ///< batches that are made before they are asked for; 0: next() makes its batch itself
   OnError on_error = OnError::raise;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
   /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state

@@ -63,7 +63,20 @@ def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipel
 
     Arguments of DALI's constructor (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the
     call, which counts; the function gets the others. Use: @pipeline_def, or @pipeline_def(batch_size=8, ...).
+
+    enable_conditionals: `if`, `a if c else b`, `and`, `or` and `not` take DataNodes of one number or bool per sample,
+        in the function and in those that it calls, unless they are of an installed package or marked by
+        do_not_convert. Operators of a branch run for its samples alone. A variable that is used behind an if is
+        assigned in both branches, or before. An if with break or continue, or one in a loop that may return, takes
+        Python's values alone. Raises ValueError for a function whose code is in no file.
     """
     from ._pipeline.dali.pipeline import pipeline_def as define
 
     return define(function, enable_conditionals=enable_conditionals, **pipeline_arguments)
+
+
+def do_not_convert(function):
+    """Marks a function that pipelines with enable_conditionals=True call as it is: DALI's decorator."""
+    from ._pipeline.dali.rewriting import do_not_convert as mark
+
+    return mark(function)

@@ -330,6 +330,8 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<LastBatch>(given["last_batch"], "last_batch",
                         {{"partial", LastBatch::partial}, {"drop", LastBatch::drop}, {"fill", LastBatch::fill}});
   options.device = given["device"].is_none() ? nullptr : &to_device(given["device"], "device");
+  for (nb::handle output : given["cpu_outputs"])
+    options.cpu_outputs.push_back(static_cast<int>(to_int64(output, "cpu_outputs")));
   options.threads = static_cast<int>(std::clamp<int64_t>(integer("threads"), -1, 1 << 20));
   options.prefetch = static_cast<int>(std::clamp<int64_t>(integer("prefetch"), -1, 1 << 20));
   options.on_error =
@@ -470,6 +472,16 @@ nb::dict state(const PyPipeline& self) {
   return result;
 }
 
+/// From (value, whether it must not be 0) for each.
+std::vector<pipeline::Guard> to_guards(const nb::list& list) {
+  std::vector<pipeline::Guard> guards;
+  for (nb::handle each : list) {
+    const auto fields = nb::cast<nb::tuple>(each);
+    guards.push_back({nb::cast<int>(fields[0]), nb::cast<bool>(fields[1])});
+  }
+  return guards;
+}
+
 void bind_operations(nb::module_& module) {
   nb::class_<pipeline::Draws>(module, "Draws")
       .def("__init__", [](pipeline::Draws* self, uint64_t seed, int64_t epoch, int64_t index,
@@ -511,7 +523,18 @@ void bind_operations(nb::module_& module) {
       nb::arg("name"), nb::arg("function"), nb::arg("outputs") = 1);
   nb::class_<pipeline::Graph>(module, "Graph", nb::type_slots(graph_slots))
       .def(nb::init<int>())
-      .def("add", &pipeline::Graph::add, nb::arg("operation"), nb::arg("inputs"), nb::arg("place") = nb::none())
+      .def(
+          "add",
+          [](pipeline::Graph& self, const OperationHandle& operation, const std::vector<int>& inputs,
+             std::optional<uint32_t> place,
+             const nb::list& guards) { return self.add(operation, inputs, place, to_guards(guards)); },
+          nb::arg("operation"), nb::arg("inputs"), nb::arg("place") = nb::none(), nb::arg("guards") = nb::list())
+      .def(
+          "select",
+          [](pipeline::Graph& self, int condition, int if_true, int if_false, const nb::list& guards) {
+            return self.select(condition, if_true, if_false, to_guards(guards));
+          },
+          nb::arg("condition"), nb::arg("if_true"), nb::arg("if_false"), nb::arg("guards") = nb::list())
       .def("set_outputs", &pipeline::Graph::set_outputs);
 }
 

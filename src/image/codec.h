@@ -37,6 +37,7 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   const Header& header() const { return header_; }
+  const Codec& codec() const { return codec_; }
   /// Raises ValueError for a file that is too short for the pixels in its header. Called before memory is allocated.
   virtual void check_plausible() const {}
   /// The format of the rows that are best for a picture in format `wanted`.
@@ -139,6 +140,8 @@ struct DecodePlan {
 };
 /// Reads the header. Raises what imdecode raises, but for damage behind the header.
 DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where);
+/// The same for a file whose header is read already.
+DecodePlan plan_decoding(std::unique_ptr<Decoder> decoder, const DecodeOptions& options, const std::string& where);
 /// Without the chain. Into `out`, which fits and is in the CPU's memory, unless it is null.
 Array decode_by_cpu(const DecodePlan& plan, const Array* out);
 /// With the chain.

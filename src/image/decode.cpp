@@ -143,12 +143,16 @@ void check_size(const std::string& where, const char* format, int64_t width, int
 }
 
 DecodePlan plan_decoding(Bytes bytes, const DecodeOptions& options, const std::string& where) {
-  const Codec& codec = codec_of(bytes, where);
+  return plan_decoding(codec_of(bytes, where).open(bytes, where), options, where);
+}
+
+DecodePlan plan_decoding(std::unique_ptr<Decoder> decoder, const DecodeOptions& options, const std::string& where) {
   DecodePlan plan;
-  plan.decoder = codec.open(bytes, where);
+  plan.decoder = std::move(decoder);
   const Header& header = plan.decoder->header();
-  check_size(where, codec.name, header.width, header.height, options.max_pixels);
-  plan.wanted = wanted_format(header.format, options, where, codec.name);
+  const char* const format = plan.decoder->codec().name;
+  check_size(where, format, header.width, header.height, options.max_pixels);
+  plan.wanted = wanted_format(header.format, options, where, format);
   plan.orientation = options.apply_orientation ? header.orientation : 1;
   DecodeOptions part = options;
   std::optional<ChainedDecoding> chained;

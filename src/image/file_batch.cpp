@@ -46,7 +46,7 @@ DecodePlan plan_of(FileToDecode& file) {
     file.file = read_file(file.read_for, *file.path);
     file.bytes = {file.file.data.get(), file.file.size};
   }
-  DecodePlan plan = plan_decoding(file.bytes, *file.options, file.where);
+  DecodePlan plan = file.plan ? *std::move(file.plan) : plan_decoding(file.bytes, *file.options, file.where);
   if (file.out) check_out(*file.out, plan, file.where);
   return plan;
 }

@@ -1,6 +1,7 @@
 // Files that are decoded together, into the memory of any device.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,9 +17,10 @@ struct FileToDecode {
   const char* read_for = nullptr;  ///< the function that names `path` in errors; null where the bytes are there
   const std::string* path = nullptr;
   const DecodeOptions* options = nullptr;
-  const Array* out = nullptr;  ///< on the device, to be filled
-  FileBytes file{};            ///< what was read
-  BatchItem item{};            ///< the result
+  const Array* out = nullptr;        ///< on the device, to be filled
+  std::optional<DecodePlan> plan{};  ///< for the options, where it is made already
+  FileBytes file{};                  ///< what was read
+  BatchItem item{};                  ///< the result
 };
 
 /// Fills the items, on all threads. A GPU's decoder gets the files that it takes, and the CPU the others; chains that

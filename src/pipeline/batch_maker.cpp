@@ -51,6 +51,25 @@ Dims batch_shape(int64_t samples, const Dims& shape) {
   return dims;
 }
 
+/// Whether a sample with these values meets all guards.
+bool holds(std::span<const Guard> guards, std::span<const Value> values) {
+  return std::ranges::all_of(guards, [&](const Guard& guard) {
+    return (values[static_cast<size_t>(guard.condition)].number() != 0) == guard.is_true;
+  });
+}
+
+/// Where each output of a graph is. Raises ValueError for outputs that there are not.
+std::vector<Device*> devices_of(const Graph& graph, const Options& options, Device& device) {
+  std::vector<Device*> devices(graph.outputs().size(), &device);
+  for (const int output : options.cpu_outputs) {
+    if (output < 0 || output >= std::ssize(devices))
+      throw ValueError("pipeline: there is no output " + std::to_string(output) + " of " +
+                       std::to_string(devices.size()) + " that could stay on the CPU");
+    devices[static_cast<size_t>(output)] = &cpu();
+  }
+  return devices;
+}
+
 }  // namespace
 
 /// A sample of a batch while it is made.
@@ -58,18 +77,25 @@ struct BatchMaker::Sample {
   int64_t position = 0;
   SampleKey key;
   int64_t index = 0;            ///< of the sample that is in the batch: the key's, or its replacement's
-  std::vector<Value> values{};  ///< the outputs, where a device makes them together
-  std::vector<std::pair<Dims, Dtype>> results{};  ///< of the values
-  const std::string* stage = nullptr;             ///< that runs, or that has failed
+  std::vector<Value> values{};  ///< the outputs, until they are made
+  std::vector<std::pair<size_t, Making>> waiting{};  ///< outputs and their values, which a device makes together
+  const std::string* stage = nullptr;                ///< that runs, or that has failed
   std::exception_ptr error{};
+
+  void forget_values() {
+    waiting.clear();
+    values.clear();
+  }
 };
 
 /// The memory of a batch. The first sample that knows its shape decides that of the batch; samples of other shapes or
 /// dtypes get arrays of their own.
 class BatchMaker::Outputs {
  public:
-  Outputs(size_t count, int64_t samples, Device& device) : device_(device), samples_(samples), all_(count) {
-    for (Output& output : all_) output.own.resize(static_cast<size_t>(samples));
+  Outputs(std::span<Device* const> devices, int64_t samples) : samples_(samples) {
+    for (Device* const device : devices)
+      all_.push_back(
+          {.device = device, .dense = {}, .shape = {}, .own = std::vector<Array>(static_cast<size_t>(samples))});
   }
 
   Array slot(size_t output, int64_t position, const Dims& shape, Dtype dtype) {
@@ -78,13 +104,13 @@ class BatchMaker::Outputs {
     {
       const std::lock_guard lock(mutex_);
       if (!own.dense.valid()) {
-        own.dense = Array::empty(batch_shape(samples_, shape), dtype, device_);
+        own.dense = Array::empty(batch_shape(samples_, shape), dtype, *own.device);
         own.shape = shape;
       }
       if (own.shape == shape && own.dense.dtype() == dtype) return place = own.dense.at(position);
       own.is_uneven = true;
     }
-    return place = Array::empty(shape, dtype, device_);
+    return place = Array::empty(shape, dtype, *own.device);
   }
 
   /// What the samples at these positions, in order, are.
@@ -99,21 +125,27 @@ class BatchMaker::Outputs {
     if (!std::ranges::all_of(arrays, alike)) return {.dense = {}, .arrays = std::move(arrays)};
     if (!own.is_uneven && std::ssize(positions) == samples_) return {.dense = own.dense, .arrays = {}};
     const Array& first = arrays.front();
-    const Array dense = Array::empty(batch_shape(std::ssize(positions), first.shape()), first.dtype(), device_);
+    const Array dense = Array::empty(batch_shape(std::ssize(positions), first.shape()), first.dtype(), *own.device);
     for (size_t k = 0; k < arrays.size(); ++k) dense.at(static_cast<int64_t>(k)).assign(arrays[k]);
     return {.dense = dense, .arrays = {}};
   }
-  const Array& at(size_t output, int64_t position) const { return all_[output].own[static_cast<size_t>(position)]; }
+  /// Makes the sample at `to` the same as the one at `from`.
+  void copy(int64_t from, int64_t to) {
+    for (size_t k = 0; k < all_.size(); ++k) {
+      const Array made = all_[k].own[static_cast<size_t>(from)];
+      slot(k, to, made.shape(), made.dtype()).assign(made);
+    }
+  }
   size_t count() const { return all_.size(); }
 
  private:
   struct Output {
+    Device* device;
     Array dense;
     Dims shape;
     bool is_uneven = false;
     std::vector<Array> own;  ///< of each sample
   };
-  Device& device_;
   const int64_t samples_;
   std::mutex mutex_;
   std::vector<Output> all_;
@@ -133,7 +165,8 @@ BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options
       graph_(std::move(graph)),
       options_(options),
       device_(options.device ? *options.device : cpu()),
-      is_on_cpu_(&device_ == &cpu()) {
+      is_on_cpu_(&device_ == &cpu()),
+      output_devices_(devices_of(graph_, options, device_)) {
   if (graph_.outputs().empty()) throw ValueError("pipeline: the graph has no outputs");
   if (graph_.inputs() != source_.values())
     throw ValueError("pipeline: the source gives " + std::to_string(source_.values()) + " values and the graph takes " +
@@ -150,6 +183,7 @@ BatchMaker::BatchMaker(const Source& source, Graph graph, const Options& options
   is_last_use_.resize(graph_.nodes().size());
   for (size_t node = graph_.nodes().size(); node-- > 0;) {
     const std::vector<int>& inputs = graph_.nodes()[node].inputs;
+    for (const Guard& guard : graph_.nodes()[node].guards) is_needed[static_cast<size_t>(guard.condition)] = true;
     is_last_use_[node].resize(inputs.size());
     for (size_t k = inputs.size(); k-- > 0;) {
       is_last_use_[node][k] = !is_needed[static_cast<size_t>(inputs[k])];
@@ -184,12 +218,16 @@ std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample*
   std::vector<Value> inputs;
   for (size_t number = 0; number < graph_.nodes().size(); ++number) {
     const Graph::Node& node = graph_.nodes()[number];
+    *stage = &names_[number + 1];
+    if (!holds(node.guards, values)) {
+      values.resize(values.size() + static_cast<size_t>(node.operation->outputs()));
+      continue;
+    }
     inputs.clear();
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       Value& value = values[static_cast<size_t>(node.inputs[k])];
       is_last_use_[number][k] ? inputs.push_back(std::move(value)) : inputs.push_back(value);
     }
-    *stage = &names_[number + 1];
     const Timed timed(counters_[number + 1]);
     for (Value& made : node.operation->run(inputs, key, node.place)) values.push_back(std::move(made));
   }
@@ -201,10 +239,16 @@ std::vector<Value> BatchMaker::evaluate(const SampleKey& key, const GivenSample*
 std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
   const WorksFor works(this);
   const std::string* stage = nullptr;
+  const std::vector<Value> values = evaluate(key, nullptr, &stage);
   std::vector<Array> arrays;
-  for (const Value& value : evaluate(key, nullptr, &stage)) {
-    const Array made = value.own_array();
-    arrays.push_back(is_on_cpu_ ? made : made.to_device(device_));
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!is_made_on_cpu(k)) {
+      arrays.push_back(values[k].own_array().to_device(device_));
+      continue;
+    }
+    Making making(values[k]);
+    arrays.push_back(Array::empty(making.shape(), making.dtype(), cpu()));
+    making.make(&arrays.back());
   }
   return arrays;
 }
@@ -212,18 +256,15 @@ std::vector<Array> BatchMaker::sample(const SampleKey& key) const {
 void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const {
   const auto position = static_cast<size_t>(sample.position);
   try {
-    std::vector<Value> values =
-        evaluate(sample.key, work.given.empty() ? nullptr : &work.given[position], &sample.stage);
-    if (!is_on_cpu_) {
-      sample.stage = &names_.back();
-      for (const Value& value : values) sample.results.push_back(value.result());
-      sample.values = std::move(values);
-      return;
-    }
+    sample.values = evaluate(sample.key, work.given.empty() ? nullptr : &work.given[position], &sample.stage);
     sample.stage = &names_.back();
     const Timed timed(counters_[names_.size() - 1]);
-    for (size_t k = 0; k < values.size(); ++k) {
-      const Making making(values[k]);
+    for (size_t k = 0; k < sample.values.size(); ++k) {
+      Making making(sample.values[k]);
+      if (!is_made_on_cpu(k)) {
+        sample.waiting.emplace_back(k, std::move(making));
+        continue;
+      }
       const Array slot = outputs.slot(k, sample.position, making.shape(), making.dtype());
       making.make(&slot);
     }
@@ -232,20 +273,20 @@ void BatchMaker::make_sample(BatchWork& work, Sample& sample, Outputs& outputs) 
   } catch (...) {
     sample.error = std::current_exception();
   }
+  if (is_on_cpu_ || sample.error) sample.forget_values();
 }
 
 void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) const {
   const Timed timed(counters_[names_.size() - 1]);
-  std::vector<const Value*> values;
+  std::vector<Making*> values;
   std::vector<Array> outs;
   std::vector<Sample*> owners;
   for (Sample& sample : samples) {
     if (sample.error) continue;
     try {
-      for (size_t k = 0; k < sample.values.size(); ++k) {
-        const auto& [shape, dtype] = sample.results[k];
-        outs.push_back(outputs.slot(k, sample.position, shape, dtype));
-        values.push_back(&sample.values[k]);
+      for (auto& [output, making] : sample.waiting) {
+        outs.push_back(outputs.slot(output, sample.position, making.shape(), making.dtype()));
+        values.push_back(&making);
         owners.push_back(&sample);
       }
     } catch (...) {
@@ -257,7 +298,7 @@ void BatchMaker::make_by_device(std::vector<Sample>& samples, Outputs& outputs) 
   for (size_t k = 0; k < errors.size(); ++k) {
     if (errors[k] && !owners[k]->error) owners[k]->error = errors[k];
   }
-  for (Sample& sample : samples) sample.values.clear();
+  for (Sample& sample : samples) sample.forget_values();
 }
 
 /// All samples, costly ones first, on all threads. Each thread takes the next one when it is done.
@@ -290,10 +331,10 @@ void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
   work.batch = {};
   work.failures.clear();
   const auto count = std::ssize(work.indices);
-  Outputs outputs(graph_.outputs().size(), count, device_);
+  Outputs outputs(output_devices_, count);
   std::vector<Sample> samples;
   samples.reserve(work.indices.size());
-  for (int64_t k = 0; k < count; ++k) {
+  for (int64_t k = 0; k < std::max<int64_t>(count - work.padded, 1); ++k) {
     const int64_t index = work.indices[static_cast<size_t>(k)];
     samples.push_back(
         {.position = k, .key = {.seed = options_.order.seed, .epoch = work.epoch, .index = index}, .index = index});
@@ -301,6 +342,7 @@ void BatchMaker::make(BatchWork& work, AllTaken& taken) const {
   run_samples(samples, work, outputs, taken);
   if (!is_on_cpu_) make_by_device(samples, outputs);
   report_failed(work, samples, outputs);
+  repeat_last(samples, count, outputs);
   finish(work, samples, outputs);
 }
 
@@ -320,34 +362,34 @@ void BatchMaker::note_failure(BatchWork& work, const Sample& sample) const {
                            .error = options_.on_error == OnError::raise ? nullptr : sample.error});
 }
 
-/// Notes the samples that failed, but not their repetitions at the end, and replaces both.
+/// Notes the samples that failed, and replaces them.
 void BatchMaker::report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {
   const WorksFor works(this);
-  std::vector<Sample> good;
-  if (options_.on_error == OnError::replace && !work.given.empty()) {
-    const auto first = std::ranges::find_if(samples, [](const Sample& sample) { return !sample.error; });
-    if (first != samples.end()) good.push_back(*first);
-  }
-  const int64_t own = std::max<int64_t>(std::ssize(samples) - work.padded, 1);
+  const auto good = std::ranges::find_if(samples, [](const Sample& sample) { return !sample.error; });
   for (Sample& sample : samples) {
     if (!sample.error) continue;
-    const bool is_noted = sample.position < own;
-    if (is_noted) note_failure(work, sample);
+    note_failure(work, sample);
     if (options_.on_error == OnError::replace)
-      replace(work, sample, good, outputs, is_noted ? &work.failures.back() : nullptr);
+      replace(work, sample, good == samples.end() ? nullptr : &*good, outputs, work.failures.back());
   }
 }
 
-/// By one of `good` where a source gives its samples in sequence, else by a sample that is drawn.
-void BatchMaker::replace(BatchWork& work, Sample& sample, const std::vector<Sample>& good, Outputs& outputs,
-                         Failure* failure) const {
+/// Fills the batch with copies of its last sample, or of that one's error.
+void BatchMaker::repeat_last(std::vector<Sample>& samples, int64_t count, Outputs& outputs) const {
+  for (auto position = std::ssize(samples); position < count; ++position) {
+    const Sample& last = samples.back();
+    if (!last.error) outputs.copy(last.position, position);
+    samples.push_back({.position = position, .key = last.key, .index = last.index, .error = last.error});
+  }
+}
+
+/// By `good`, which may be null, where a source gives its samples in sequence, else by a sample that is drawn.
+void BatchMaker::replace(BatchWork& work, Sample& sample, const Sample* good, Outputs& outputs,
+                         Failure& failure) const {
   if (!work.given.empty()) {
-    if (good.empty()) return;
-    for (size_t k = 0; k < outputs.count(); ++k) {
-      const Array& from = outputs.at(k, good.front().position);
-      outputs.slot(k, sample.position, from.shape(), from.dtype()).assign(from);
-    }
-    sample.index = good.front().index;
+    if (!good) return;
+    outputs.copy(good->position, sample.position);
+    sample.index = good->index;
     sample.error = nullptr;
   }
   Draws draws(sample.key, kReplacementPlace);
@@ -362,7 +404,7 @@ void BatchMaker::replace(BatchWork& work, Sample& sample, const std::vector<Samp
     sample.index = other[0].key.index;
     sample.error = nullptr;
   }
-  if (failure && !sample.error) failure->replaced_by = sample.index;
+  if (!sample.error) failure.replaced_by = sample.index;
 }
 
 void BatchMaker::finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const {

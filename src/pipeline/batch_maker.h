@@ -19,7 +19,7 @@ struct BatchWork {
   int64_t epoch = 0, number = 0;
   std::vector<int64_t> indices{};    ///< that were to be made; those that are lie in the batch
   std::vector<GivenSample> given{};  ///< the samples of a sequential source
-  int64_t padded = 0;
+  int64_t padded = 0;                ///< samples at the end that repeat the last one, or the first where all do
   bool is_end = false;
 
   Batch batch{};
@@ -73,13 +73,14 @@ class BatchMaker {
  private:
   struct Sample;
   class Outputs;
+  bool is_made_on_cpu(size_t output) const { return output_devices_[output] == &cpu(); }
   void note_failure(BatchWork& work, const Sample& sample) const;
-  void replace(BatchWork& work, Sample& sample, const std::vector<Sample>& good, Outputs& outputs,
-               Failure* failure) const;
+  void replace(BatchWork& work, Sample& sample, const Sample* good, Outputs& outputs, Failure& failure) const;
   std::vector<Value> evaluate(const SampleKey& key, const GivenSample* given, const std::string** stage) const;
   void make_sample(BatchWork& work, Sample& sample, Outputs& outputs) const;
   void report_failed(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void make_by_device(std::vector<Sample>& samples, Outputs& outputs) const;
+  void repeat_last(std::vector<Sample>& samples, int64_t count, Outputs& outputs) const;
   void finish(BatchWork& work, std::vector<Sample>& samples, Outputs& outputs) const;
   void run_samples(std::vector<Sample>& samples, BatchWork& work, Outputs& outputs, AllTaken& taken) const;
 
@@ -88,6 +89,7 @@ class BatchMaker {
   const Options options_;
   Device& device_;  ///< of the batches
   const bool is_on_cpu_;
+  const std::vector<Device*> output_devices_;
   bool calls_functions_ = false;
   std::vector<std::vector<bool>> is_last_use_;  ///< of each node's inputs
   std::vector<std::string> names_;              ///< of the source, of each node, and of making the outputs

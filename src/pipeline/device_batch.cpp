@@ -10,7 +10,6 @@
 #include "image/file_batch.h"
 #include "iruka/cuda.h"
 #include "iruka/error.h"
-#include "pipeline/value.h"
 
 namespace iruka::pipeline {
 namespace {
@@ -36,17 +35,8 @@ void keep_errors(std::span<std::exception_ptr* const> errors, Body body) {
 /// The encoded pictures of a batch.
 class Files {
  public:
-  explicit Files(size_t most) {
-    chains_.reserve(most);
-    options_.reserve(most);
-  }
-
-  void add(const Value& value, const Array& out, std::exception_ptr& error) {
-    const Value::Encoded& encoded = *value.encoded();
-    image::DecodeOptions options = encoded.options;
-    if (!value.stages().empty()) options.chain = &chains_.emplace_back(value.stages(), value.layout());
-    files_.push_back(
-        {.where = encoded.where, .bytes = encoded.bytes, .options = &options_.emplace_back(options), .out = &out});
+  void add(Making& making, const Array& out, std::exception_ptr& error) {
+    files_.push_back(making.file_to_decode(&out));
     errors_.push_back(&error);
   }
 
@@ -58,8 +48,6 @@ class Files {
   }
 
  private:
-  std::vector<image::Chain> chains_;
-  std::vector<image::DecodeOptions> options_;
   std::vector<image::FileToDecode> files_;
   std::vector<std::exception_ptr*> errors_;
 };
@@ -67,14 +55,9 @@ class Files {
 /// The arrays of a batch that go through stages.
 class Pictures {
  public:
-  void add(Device& device, const Value& value, const Array& out, std::exception_ptr& error) {
-    image::Chain chain(value.stages(), value.layout());
-    const auto [shape, dtype] = chain.result(value.start().shape(), value.start().dtype());
-    if (shape != out.shape() || dtype != out.dtype())
-      throw ShapeError("pipeline: a picture of shape " + to_string(shape) + " does not fit into " +
-                       to_string(out.shape()));
-    pictures_.push_back(value.start().to_device(device));
-    chains_.push_back(std::move(chain));
+  void add(Device& device, const Making& making, const Array& out, std::exception_ptr& error) {
+    pictures_.push_back(making.value().start().to_device(device));
+    chains_.push_back(*making.chain());
     outs_.push_back(out);
     errors_.push_back(&error);
   }
@@ -130,21 +113,20 @@ class Copies {
 
 }  // namespace
 
-void make_on_device(Device& device, std::span<const Value* const> values, std::span<const Array> outs,
+void make_on_device(Device& device, std::span<Making* const> values, std::span<const Array> outs,
                     std::span<std::exception_ptr> errors) {
-  Files files(values.size());
+  Files files;
   Pictures pictures;
   Copies copies;
   for (size_t k = 0; k < values.size(); ++k) {
-    const Value& value = *values[k];
+    Making& making = *values[k];
+    const Value& value = making.value();
     std::exception_ptr* const error = &errors[k];
     keep_errors({&error, 1}, [&] {
       if (value.is_encoded()) {
-        files.add(value, outs[k], *error);
-      } else if (value.is_file()) {
-        throw TypeError("'" + value.path() + "' is a file that nothing decodes");
-      } else if (!value.stages().empty()) {
-        pictures.add(device, value, outs[k], *error);
+        files.add(making, outs[k], *error);
+      } else if (making.chain()) {
+        pictures.add(device, making, outs[k], *error);
       } else {
         copies.add(value, outs[k]);
       }

@@ -8,13 +8,15 @@
 
 #include "iruka/pipeline.h"
 #include "iruka/stream.h"
+#include "pipeline/value.h"
 
 namespace iruka::pipeline {
 
-/// Each value into the array of the same number, which lies on the device and is C-contiguous, in the order of the
-/// current stream. Encoded pictures are decoded together and arrays go through their stages together; what differs in
-/// numbers alone is one launch. An error is its value's; only an interruption or a device that fails ends the batch.
-void make_on_device(Device& device, std::span<const Value* const> values, std::span<const Array> outs,
+/// Each value into the array of the same number, which has its shape and dtype, lies on the device and is C-contiguous,
+/// in the order of the current stream. Encoded pictures are decoded together and arrays go through their stages
+/// together; what differs in numbers alone is one launch. An error is its value's; only an interruption or a device
+/// that fails ends the batch.
+void make_on_device(Device& device, std::span<Making* const> values, std::span<const Array> outs,
                     std::span<std::exception_ptr> errors);
 
 /// The stream of a thread that makes batches for others.

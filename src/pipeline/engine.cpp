@@ -72,7 +72,6 @@ std::shared_ptr<BatchWork> Positions::next_in_sequence() {
   given_ += count;
   if (options_.last_batch == LastBatch::fill || options_.pad_last_batch) {
     work->padded = options_.batch_size - count;
-    work->given.resize(static_cast<size_t>(options_.batch_size), work->given.back());
     work->indices.resize(static_cast<size_t>(options_.batch_size), work->indices.back());
   }
   ++number_;

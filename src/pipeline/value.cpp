@@ -9,9 +9,9 @@
 namespace iruka::pipeline {
 namespace {
 
-image::DecodeOptions with_chain(const Value::Encoded& encoded, const std::optional<image::Chain>& chain) {
+image::DecodeOptions with_chain(const Value::Encoded& encoded, const image::Chain* chain) {
   image::DecodeOptions options = encoded.options;
-  options.chain = chain ? &*chain : nullptr;
+  options.chain = chain;
   return options;
 }
 
@@ -32,6 +32,21 @@ void copy_into(const Array& to, const Array& from) {
 }
 
 }  // namespace
+
+image::DecodePlan Value::Encoded::plan(const image::Chain* chain) const {
+  std::unique_ptr<image::Decoder> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = std::move(decoder_);
+  }
+  const image::DecodeOptions wanted = with_chain(*this, chain);
+  return known ? image::plan_decoding(std::move(known), wanted, where) : image::plan_decoding(bytes, wanted, where);
+}
+
+void Value::Encoded::give_back(image::DecodePlan plan) const {
+  const std::lock_guard lock(mutex_);
+  decoder_ = std::move(plan.decoder);
+}
 
 Value Value::of_number(double number) {
   return Array::from<float>(std::initializer_list<float>{static_cast<float>(number)}).to_device(cpu()).reshape({});
@@ -59,6 +74,7 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
     encoded->array = array_.to_device(cpu()).contiguous();
     encoded->bytes = {static_cast<const uint8_t*>(encoded->array.data()), static_cast<size_t>(encoded->array.size())};
   }
+  encoded->give_back(encoded->plan(nullptr));  // raises here for what is no picture
   Value value;
   value.decoding_ = std::move(encoded);
   return value;
@@ -73,7 +89,7 @@ Value Value::with(std::span<const image::Stage> stages, image::Layout layout) &&
 
 Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
   if (const auto& encoded = value.encoded()) {
-    plan_ = image::plan_decoding(encoded->bytes, with_chain(*encoded, chain_), encoded->where);
+    plan_ = encoded->plan(chain());
     shape_ = chain_ ? plan_->result_shape : plan_->upright_shape();
     dtype_ = chain_ ? plan_->result_dtype : plan_->wanted.dtype;
     return;
@@ -86,8 +102,23 @@ Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
   if (chain_) std::tie(shape_, dtype_) = chain_->result(shape_, dtype_);
 }
 
-Array Making::make(const Array* out) const {
-  if (plan_) return chain_ ? image::decode_with_chain(*plan_, out) : image::decode_by_cpu(*plan_, out);
+Making::~Making() {
+  if (plan_ && plan_->decoder) value_.encoded()->give_back(*std::move(plan_));
+}
+
+image::FileToDecode Making::file_to_decode(const Array* out) {
+  const Value::Encoded& encoded = *value_.encoded();
+  options_ = with_chain(encoded, chain());
+  return {.where = encoded.where,
+          .bytes = encoded.bytes,
+          .options = &options_,
+          .out = out,
+          .plan = std::exchange(plan_, std::nullopt)};
+}
+
+Array Making::make(const Array* out) {
+  if (const auto plan = std::exchange(plan_, std::nullopt))
+    return chain_ ? image::decode_with_chain(*plan, out) : image::decode_by_cpu(*plan, out);
   const Array& start = value_.start();
   if (!chain_ && !out) return start;
   if (!out) return (*chain_)(start);
@@ -116,8 +147,11 @@ std::pair<int64_t, int64_t> Value::size() const {
 
 Array Value::array() const {
   if (encoded() && encoded()->options.device && encoded()->options.device != &cpu()) {
-    const std::optional<image::Chain> chain = chain_of(*this);
-    return image::decode(encoded()->bytes, with_chain(*encoded(), chain), encoded()->where);
+    Making making(*this);
+    image::FileToDecode file = making.file_to_decode(nullptr);
+    image::decode_files(*encoded()->options.device, {&file, 1});
+    if (file.item.error) std::rethrow_exception(file.item.error);
+    return file.item.picture;
   }
   return Making(*this).make(nullptr);
 }
@@ -134,7 +168,7 @@ void Value::into(const Array& out) const { Making(*this).make(&out); }
 double Value::number() const {
   const Array made = array();
   if (made.size() != 1)
-    throw TypeError("a parameter of a stage is one number, not an array of shape " + to_string(made.shape()));
+    throw TypeError("a parameter or a condition is one number, not an array of shape " + to_string(made.shape()));
   return made.item().as_double();
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backend/cuda/cuda_device.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/cuda.h"
 #include "iruka/error.h"
 
@@ -14,6 +14,7 @@ namespace {
 namespace fake = testing::fake_driver;
 using cuda_backend::AssertionRecord;
 using cuda_backend::CUstream;
+using testing::cu;
 
 /// A program whose kernel fails at `element` in each launch while it is not negative.
 struct Asserting {
@@ -22,10 +23,10 @@ struct Asserting {
   std::shared_ptr<const Module> module;
 };
 
-class CudaAssertionsTest : public ::testing::Test {
+class CudaAssertionsTest : public testing::FakeDriverTest {
  protected:
   void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
+    FakeDriverTest::SetUp();
     fake::set_launch_handler([this](const fake::Launch&, void**) -> std::function<void()> {
       return [asserting = launched_] { fail(*asserting); };
     });
@@ -39,11 +40,8 @@ class CudaAssertionsTest : public ::testing::Test {
     a_.module = b_.module = nullptr;
     gpu().load("code", "entry");  // unloads what was dropped, as the records are about to go
     fake::set_launch_handler(nullptr);
-    EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
+    FakeDriverTest::TearDown();
   }
-
-  static Device& gpu() { return device("cuda:0"); }
-  static CUstream handle_of(const Stream& stream) { return static_cast<CUstream>(stream.handle()); }
 
   static void fail(Asserting& asserting) {
     AssertionRecord& record = asserting.record;
@@ -95,12 +93,12 @@ TEST_F(CudaAssertionsTest, AreToldOnceInTheWordsOfTheCpu) {
 
 TEST_F(CudaAssertionsTest, AreToldByWaitsForTheirStream) {
   const Stream mine(gpu(), {.non_blocking = true}), others(gpu(), {.non_blocking = true});
-  launch(a_, "first", handle_of(mine), 1);
-  launch(b_, "second", handle_of(others), 2);
+  launch(a_, "first", cu(mine), 1);
+  launch(b_, "second", cu(others), 2);
   EXPECT_NE(told_by(others).find("'second'"), std::string::npos);
   EXPECT_EQ(told_by(others), "");
   EXPECT_NE(told_by(mine).find("'first'"), std::string::npos);
-  launch(b_, "second", handle_of(others), 2);
+  launch(b_, "second", cu(others), 2);
   EXPECT_NE(told_by_device().find("'second'"), std::string::npos);
 }
 
@@ -123,12 +121,12 @@ TEST_F(CudaAssertionsTest, OutliveTheirProgram) {
 
 TEST_F(CudaAssertionsTest, OfAProgramDroppedDuringACaptureAreToldAfterIt) {
   const Stream stream(gpu(), {.non_blocking = true}), captured(gpu(), {.non_blocking = true});
-  fake::hold(handle_of(stream));
-  launch(a_, "first", handle_of(stream), 1);
+  fake::hold(cu(stream));
+  launch(a_, "first", cu(stream), 1);
   cuda::begin_capture(captured);
   a_.module.reset();
   const int64_t waits = fake::calls("cuCtxSynchronize"), unloaded = fake::calls("cuModuleUnload");
-  fake::let_go(handle_of(stream));
+  fake::let_go(cu(stream));
   gpu().load("code", "entry");
   EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);  // which would break the capture
   EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
@@ -147,8 +145,8 @@ TEST_F(CudaAssertionsTest, OfTheDefaultStreamByItsNumberAreToldByWhatWaitsForIt)
 TEST_F(CudaAssertionsTest, AreToldByTheDefaultStreamWhereItWaitsForTheirs) {
   const Stream blocking(gpu(), StreamOptions{}), other(gpu(), {.non_blocking = true});
   const Stream null = Stream::default_of(gpu());
-  launch(a_, "first", handle_of(other), 1);
-  launch(b_, "second", handle_of(blocking), 2);
+  launch(a_, "first", cu(other), 1);
+  launch(b_, "second", cu(blocking), 2);
   EXPECT_NE(told_by(null).find("'second'"), std::string::npos);
   EXPECT_EQ(told_by(null), "");
   EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
@@ -158,7 +156,7 @@ TEST_F(CudaAssertionsTest, OfADestroyedStreamAreToldByTheNextWait) {
   const Stream other(gpu(), {.non_blocking = true});
   {
     const Stream stream(gpu(), {.non_blocking = true});
-    launch(a_, "first", handle_of(stream), 1);
+    launch(a_, "first", cu(stream), 1);
   }
   EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
   EXPECT_EQ(told_by_device(), "");
@@ -166,16 +164,16 @@ TEST_F(CudaAssertionsTest, OfADestroyedStreamAreToldByTheNextWait) {
 
 TEST_F(CudaAssertionsTest, AreNotOfANewStreamWithAnOldHandle) {
   const Stream stream(gpu(), {.non_blocking = true}), other(gpu(), {.non_blocking = true});
-  launch(a_, "first", handle_of(stream));
-  cuda_backend::cuda_device(0).assertions().forget_stream(handle_of(stream));
-  launch(a_, "first", handle_of(other), 1);
+  launch(a_, "first", cu(stream));
+  cuda_backend::cuda_device(0).assertions().forget_stream(cu(stream));
+  launch(a_, "first", cu(other), 1);
   EXPECT_EQ(told_by(stream), "");
   EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
 }
 
 TEST_F(CudaAssertionsTest, ThatNobodyWaitsForCostOthersNothing) {
   const Stream mine(gpu(), {.non_blocking = true}), other(gpu(), {.non_blocking = true});
-  launch(a_, "first", handle_of(other), 1);
+  launch(a_, "first", cu(other), 1);
   EXPECT_EQ(told_by(mine), "");
   const int64_t copies = fake::calls("cuMemcpyAsync");
   EXPECT_EQ(told_by(mine), "");

@@ -10,7 +10,7 @@
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/nvrtc.h"
 #include "error_of.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
 #include "iruka/kernel.h"
@@ -21,18 +21,15 @@ namespace {
 
 namespace fake = testing::fake_driver;
 using test::error_of;
+using testing::cu;
 
-cuda_backend::CUstream cu(const Stream& stream) { return static_cast<cuda_backend::CUstream>(stream.handle()); }
-
-class CudaDeviceTest : public ::testing::Test {
+class CudaDeviceTest : public testing::FakeDriverTest {
  protected:
   void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
+    FakeDriverTest::SetUp();
     fake::set_device_count(2);
   }
-  void TearDown() override { EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front(); }
 
-  Device& gpu(int index = 0) { return device("cuda:" + std::to_string(index)); }
   static std::vector<int32_t> numbers(size_t count) {
     std::vector<int32_t> values(count);
     std::iota(values.begin(), values.end(), 1);

@@ -6,7 +6,7 @@
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/launch_graphs.h"
 #include "error_of.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/cuda.h"
 #include "iruka/error.h"
 #include "jit/program.h"
@@ -23,10 +23,10 @@ ParameterBytes bytes(const Value& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-class CudaModules : public ::testing::Test {
+class CudaModules : public testing::FakeDriverTest {
  protected:
   void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
+    FakeDriverTest::SetUp();
     module_ = gpu().load("code", "several");
   }
   void TearDown() override {
@@ -40,10 +40,9 @@ class CudaModules : public ::testing::Test {
     cuda_backend::replace_driver(&fake::table());
     module_.reset();
     gpu().synchronize();
-    EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
+    FakeDriverTest::TearDown();
   }
 
-  static Device& gpu() { return device("cuda:0"); }
   const Function& function(const std::string& name = "f") { return module_->function(name); }
   void launch(const LaunchGrid& grid, std::span<const ParameterBytes> parameters = {}) {
     test::launch_grid_on(gpu(), function(), parameters, grid);

@@ -11,7 +11,7 @@
 #include "backend/cuda/driver.h"
 #include "core/device.h"
 #include "error_of.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -22,18 +22,10 @@ namespace {
 
 namespace fake = testing::fake_driver;
 using test::error_of;
+using testing::cu;
 
-cuda_backend::CUstream cu(const Stream& stream) { return static_cast<cuda_backend::CUstream>(stream.handle()); }
-
-class BatchStreamTest : public ::testing::Test {
+class BatchStreamTest : public testing::FakeDriverTest {
  protected:
-  void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
-    fake::set_device_count(1);
-  }
-  void TearDown() override { EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front(); }
-
-  static Device& gpu() { return device("cuda:0"); }
   static Array numbers() { return Array::from<int32_t>({3, 1, 4, 1, 5}); }
   static Batch batch_of(const Array& array) {
     Batch batch;
@@ -127,6 +119,39 @@ TEST_F(BatchStreamTest, GraphsTakeNoBatches) {
   cuda::begin_capture(taker);
   EXPECT_NE(error_of<DeviceError>([&] { stream.publish({}, made); }).find("capture"), std::string::npos);
   cuda::cancel_capture(taker);
+}
+
+TEST_F(BatchStreamTest, HeadersOfFilesAreReadOnce) {
+  const Array picture = Array::from<uint8_t>({1, 2, 3, 4, 5, 6}).reshape({2, 3});
+  const std::vector<uint8_t> file = image::imencode("png", picture);
+  const Array bytes = Array::from(std::span(file), {std::ssize(file)});
+  const Value value = Value(bytes).decoded({.mode = image::ColorMode::gray}, "decode");
+  std::fill_n(static_cast<char*>(bytes.data()), 8, '\0');
+  Making making(value);
+  Making* const makings[] = {&making};
+  const Array out = Array::empty(making.shape(), making.dtype(), gpu());
+  std::exception_ptr error;
+  make_on_device(gpu(), makings, {&out, 1}, {&error, 1});
+  EXPECT_FALSE(error);
+  EXPECT_EQ(out.to_device(cpu()).to_vector<uint8_t>(), picture.to_vector<uint8_t>());
+}
+
+TEST_F(BatchStreamTest, OutputsOfTheCpuStayThere) {
+  Graph graph(2);
+  graph.set_outputs({0, 1, 0});
+  const Array rows = Array::from<float>({1, 2, 3, 4, 5, 6}).reshape({3, 2}), labels = Array::from<int64_t>({7, 8, 9});
+  Pipeline pipe(arrays({rows, labels}), graph, {.order = {.batch_size = 3}, .device = &gpu(), .cpu_outputs = {1, 2}});
+  const std::optional<Batch> batch = pipe.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(&batch->outputs[0].dense.device(), &gpu());
+  EXPECT_EQ(batch->outputs[0].dense.to_device(cpu()).to_vector<float>(), rows.to_vector<float>());
+  for (const size_t output : {1, 2}) EXPECT_EQ(&batch->outputs[output].dense.device(), &cpu());
+  EXPECT_EQ(batch->outputs[1].dense.to_vector<int64_t>(), labels.to_vector<int64_t>());
+  EXPECT_EQ(batch->outputs[2].dense.to_vector<float>(), rows.to_vector<float>());
+  const std::vector<Array> alone = pipe.sample(0, 1);
+  EXPECT_EQ(&alone[0].device(), &gpu());
+  EXPECT_EQ(alone[1].item<int64_t>(), 8);
+  EXPECT_EQ(alone[2].to_vector<float>(), (std::vector<float>{3, 4}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/launch_graphs.h"
-#include "fake_driver.h"
+#include "fake_driver_test.h"
 #include "iruka/cuda.h"
 #include "launch.h"
 
@@ -18,6 +18,7 @@ namespace {
 namespace fake = testing::fake_driver;
 using cuda_backend::CUstream;
 using cuda_backend::LaunchGraphs;
+using testing::cu;
 
 /// What the arguments of each launch said when it ran.
 struct Ran {
@@ -25,12 +26,10 @@ struct Ran {
   bool operator==(const Ran&) const = default;
 };
 
-CUstream cu(const Stream& stream) { return static_cast<CUstream>(stream.handle()); }
-
-class LaunchGraphsTest : public ::testing::Test {
+class LaunchGraphsTest : public testing::FakeDriverTest {
  protected:
   void SetUp() override {
-    cuda_backend::replace_driver(&fake::table());
+    FakeDriverTest::SetUp();
     fake::set_launch_handler([this](const fake::Launch&, void** parameters) -> std::function<void()> {
       Ran now;
       std::memcpy(&now.value, parameters[0], sizeof(now.value));
@@ -46,10 +45,9 @@ class LaunchGraphsTest : public ::testing::Test {
     module_.reset();
     gpu().synchronize();
     fake::set_launch_handler(nullptr);
-    EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
+    FakeDriverTest::TearDown();
   }
 
-  Device& gpu() { return device("cuda:0"); }
   void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
     const StreamScope scope(gpu(), stream);
     const int64_t begin = 0;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -172,7 +173,7 @@ TEST(Values, SayWhatTheyAreNot) {
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).decoded({}, "decode"); }),
             "decode: the bytes of a file are a uint8 array of one axis, not float32 of shape (2,)");
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).number(); }),
-            "a parameter of a stage is one number, not an array of shape (2,)");
+            "a parameter or a condition is one number, not an array of shape (2,)");
   EXPECT_EQ(Value::of_number(2.5).number(), 2.5);
 }
 
@@ -221,6 +222,9 @@ TEST(Options, OfNoPipelineAreRefused) {
   EXPECT_EQ(message({.order = {.batch_size = 0}}, pass_on()), "pipeline: batch_size is at least 1, not 0");
   EXPECT_EQ(message({.order = {}, .threads = -1}, pass_on()), "pipeline: threads is at least 1, or 0 for all, not -1");
   EXPECT_EQ(message({.order = {}, .prefetch = -1}, pass_on()), "pipeline: prefetch is a number of batches, not -1");
+  for (const int output : {-1, 2})
+    EXPECT_EQ(message({.cpu_outputs = {output}}, pass_on()),
+              "pipeline: there is no output " + std::to_string(output) + " of 2 that could stay on the CPU");
   EXPECT_EQ(message({}, Graph(2)), "pipeline: the graph has no outputs");
   Graph one(1);
   one.set_outputs({0});
@@ -425,6 +429,35 @@ TEST(Batches, NodesOfOnePlaceDrawTheSameNumbers) {
   EXPECT_NE(numbers(0), numbers(2));
 }
 
+TEST(Batches, RepeatTheLastSampleWithoutMakingItAgain) {
+  std::atomic<int> calls{0};
+  const auto drawn = [&](std::span<const Array> inputs, const SampleKey&, Draws& draws) {
+    ++calls;
+    return std::vector<Array>{inputs[0], Array::from<int64_t>({draws.below(1000)})};
+  };
+  for (const bool pads : {false, true}) {
+    Graph graph(2);
+    const int first = graph.add(function("drawn", drawn, 2), {0});
+    graph.set_outputs({first, first + 1});
+    Pipeline pipe(std::make_shared<Numbers>(3), graph,
+                  {.order = {.batch_size = 4,
+                             .shard = 0,
+                             .shards = pads ? 4 : 1,
+                             .pad_last_batch = pads,
+                             .last_batch = LastBatch::fill}});
+    calls = 0;
+    const auto batch = pipe.next();  // a shard without a sample has a neighbour's, four times
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->indices, pads ? (Indices{0, 0, 0, 0}) : (Indices{0, 1, 2, 2}));
+    EXPECT_EQ(batch->padded, pads ? 4 : 1);
+    EXPECT_EQ(calls, pads ? 1 : 3);
+    EXPECT_EQ(batch->outputs[0].dense.to_vector<int64_t>(), batch->indices);
+    const auto numbers = batch->outputs[1].dense.to_vector<int64_t>();
+    EXPECT_EQ(numbers[3], numbers[2]);
+    EXPECT_EQ(numbers[2], pipe.sample(0, batch->indices[2])[1].item<int64_t>());
+  }
+}
+
 TEST(Failures, RaiseAndTheRunGoesOn) {
   Pipeline pipe(std::make_shared<Numbers>(12, Indices{2, 3, 9}), pass_on(), {.order = {.batch_size = 4}});
   EXPECT_EQ(error_of<ValueError>([&] { pipe.next(); }), "no number 2");
@@ -486,6 +519,40 @@ TEST(Failures, OfFilesNameTheFileAndTheStage) {
   EXPECT_EQ(failures[0].stage, "pixels");
   EXPECT_EQ(failures[1].sample, paths[2]);
   EXPECT_EQ(failures[1].stage, "decode");
+}
+
+TEST(Values, HeadersAreReadOnce) {
+  const std::vector<uint8_t> file = image::imencode("png", picture(0));
+  const Array bytes = Array::from(std::span(file), {std::ssize(file)});
+  const Value value = Value(bytes).decoded({}, "decode");
+  std::memset(bytes.data(), 0, 8);
+  const image::Stage flip = image::Flip{};
+  const Value flipped = value.with({&flip, 1}, image::Layout::hwc);
+  EXPECT_EQ(flipped.size(), (std::pair<int64_t, int64_t>{30, 50}));
+  EXPECT_EQ(flipped.result().first, (Dims{30, 50, 3}));
+  EXPECT_EQ(value.array().to_vector<uint8_t>(), picture(0).to_vector<uint8_t>());
+  EXPECT_EQ(error_of<ValueError>([&] { value.array(); }).find("decode: no JPEG"), 0u);  // only a file is decoded twice
+}
+
+TEST(Values, OfOneFileAreMadeAnyNumberOfTimes) {
+  const TemporaryFolder folder;
+  const Value whole = Value::of_file(write_pictures(folder, 1)[0]).decoded({}, "decode");
+  const image::Stage flip = image::Flip{};
+  const Value flipped = whole.with({&flip, 1}, image::Layout::hwc);
+  const std::vector<uint8_t> expected = picture(0).to_vector<uint8_t>();
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) {
+        EXPECT_EQ(whole.size(), (std::pair<int64_t, int64_t>{30, 50}));
+        right += whole.array().to_vector<uint8_t>() == expected;
+        EXPECT_EQ(flipped.array().at(0).at(49).to_vector<uint8_t>(), picture(0).at(0).at(0).to_vector<uint8_t>());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 80);
 }
 
 TEST(Failures, OfAFunctionThatGivesTooLittle) {

@@ -202,6 +202,23 @@ def test_the_last_batch(folder, last, sizes, padded):
         np.testing.assert_array_equal(np.asarray(batches[-1].picture[-1]), np.asarray(batches[-1].picture[-2]))
 
 
+@pytest.mark.parametrize("options", [{"last_batch": "fill"}, {"pad_last_batch": True, "num_shards": 2, "shard_id": 1}])
+def test_repeated_samples_are_made_once(paths, options):
+    made = []
+
+    def counted(picture):
+        made.append(1)
+        return picture
+
+    stages = [Decode(), RandomResizedCrop((9, 8)), image.Rotate(Uniform(-20, 20)), counted]
+    with Pipeline(paths, stages, batch_size=30, seed=3, prefetch=0, **options) as pipe:
+        (batch,) = pipe
+        own = 30 - batch.info.padded
+        assert len(made) == own and own in (COUNT, COUNT - COUNT // 2)
+        for index, picture in zip(batch.info.indices, batch[0], strict=True):
+            np.testing.assert_array_equal(picture, pipe._core().sample(0, index)[0])
+
+
 def test_padded_shards_have_equally_many_batches(paths):
     pipes = [
         Pipeline(paths[:9], [Decode()], batch_size=2, num_shards=4, shard_id=k, pad_last_batch=True) for k in range(4)
@@ -337,9 +354,37 @@ def test_skipping_damaged_files(folder, tmp_path):
         report = pipe.report()
     assert (report.samples, report.failed, report.replaced) == (2 * (COUNT - len(bad)), 2 * len(bad), 0)
     for failure in report.failures:
-        assert failure.sample == str(paths[failure.index]) and failure.stage in ("decode", "pixels")
+        assert failure.sample == str(paths[failure.index])
+        assert failure.stage == ("pixels" if failure.index // 5 % 3 == 0 else "decode")
         assert str(paths[failure.index]) in failure.message and isinstance(failure.error, (ValueError, OSError))
     assert f"{2 * len(bad)} failed" in str(report) and "00.png" in str(report)
+
+
+NO_PICTURES = {
+    "text": b"no picture at all",
+    "empty": b"",
+    "truncated header": b"\xff\xd8\xff\xe0\x00\x10JFIF",
+    "no size": b"P6 0 4 255\n",
+    "too short for its pixels": b"P6 400 400 255\n" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("name", NO_PICTURES)
+@pytest.mark.parametrize("stages", [[], [RandomResizedCrop((8, 9))], [RandomCrop((8, 9))], [image.Resize((8, 9))],
+                                    [lambda picture: picture], [OneOf([RandomResizedCrop((8, 9))])]])  # fmt: skip
+def test_what_is_no_picture_fails_in_decode(tmp_path, name, stages):
+    path = tmp_path / "photograph.jpg"
+    path.write_bytes(NO_PICTURES[name])
+    with Pipeline([path], [Decode(), *stages]) as pipe:
+        with pytest.raises(ValueError) as caught:
+            next(iter(pipe))
+        assert pipe.failures[0].stage == "decode"
+    assert any(f"{path}, in decode" in note for note in caught.value.__notes__)
+
+
+def test_too_many_pixels_fail_in_decode(paths):
+    with Pipeline(paths[:1], [Decode(max_pixels=100), RandomResizedCrop((8, 9))], on_error="skip") as pipe:
+        assert list(pipe) == [] and pipe.failures[0].stage == "decode" and "max_pixels" in pipe.failures[0].message
 
 
 def test_replacing_damaged_files(folder, tmp_path):
@@ -463,6 +508,10 @@ def test_outputs_of_other_libraries(folder):
     np.testing.assert_array_equal(other.picture.numpy(), batch.picture)
 
 
+def test_fields_on_the_cpu_where_all_are(folder):
+    assert_equal(batches_of(augmented(folder, cpu_fields="label")), batches_of(augmented(folder)))
+
+
 def test_profile(folder):
     with augmented(folder) as pipe:
         assert "No batch" in str(pipe.profile())
@@ -488,6 +537,7 @@ def test_profile(folder):
         ({"on_error": "ignore"}, ValueError, "on_error must be one of"),
         ({"output": "list"}, ValueError, "output must be one of"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
+        ({"cpu_fields": ["class"]}, ValueError, "no field 'class' to stay on the CPU; there are picture, label"),
     ],
 )
 def test_refused_options(folder, arguments, error, message):

@@ -53,7 +53,7 @@ def test_several_outputs_are_a_tuple_or_a_list():
     raises(ValueError, "gave 1 arrays, not 2", batch_of, [Function(lambda p: (p,), ["value"], ["value", "label"])])
     raises(ValueError, "outputs are one name or more, each once", batch_of, [Function(one, ["value"], ["a", "a"])])
     raises(ValueError, "outputs are one name or more", batch_of, [Function(one, ["value"], [])])
-    raises(TypeError, "Function: inputs and outputs are names of fields, not 3", batch_of, [Function(one, 3)])
+    raises(TypeError, "Function: inputs are names of fields, not 3", batch_of, [Function(one, 3)])
 
 
 @pytest.mark.parametrize(

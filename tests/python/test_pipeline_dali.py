@@ -119,7 +119,7 @@ def test_all_arguments_of_dali_are_accepted():
 def test_the_constructors_of_a_source_and_of_dali_are_told_apart(files):
     with pytest.raises(NotImplementedError, match="define_graph"):
         Pipeline(2, 1, None).run()
-    with pytest.raises(NotImplementedError, match=r"state_dict"):
+    with pytest.raises(NotImplementedError, match=r"single samples"):
         Pipeline(2, 1, None)[0]
     with pytest.raises(TypeError, match="run"):
         iter(Pipeline(2, 1, None))

@@ -29,6 +29,18 @@ for k in range(3):
     assert (small.shape()[0], planes.shape()[0], labels.as_array().ravel().tolist()) == ((8, 9, 3), (3, 8, 9), [k] * 4)
     assert small.as_cpu().as_tensor().device.name == "cpu"
 
+outputs = pipe._core().next()[0]  # made where they belong: labels are not copied back, what leaves the GPU is
+assert [each.device.name for each in outputs] == ["cuda:0", "cuda:0", "cpu", "cuda:0", "cuda:0"]
+
+@pipeline_def(batch_size=3, num_threads=2, device_id=0, seed=1)
+def padded():
+    rows = fn.external_source(lambda k: [np.full(n, n, np.float32) for n in (1, 3, 2)])
+    return fn.pad(rows, fill_value=7).gpu(), fn.pad(rows.gpu()), rows
+
+there, again, rows = padded().run()
+assert [each.as_tensor().device.name for each in (there, again)] == ["cuda:0"] * 2 and rows[0].device.name == "cpu"
+assert there.as_array().tolist() == [[1, 7, 7], [3, 3, 3], [2, 2, 7]] and again.as_array()[0].tolist() == [1, 0, 0]
+
 class Article(Pipeline):
     def __init__(self):
         super().__init__(4, 2, 0, seed=12)

@@ -11,7 +11,7 @@ import pytest
 
 from iruka import fn, image, ops, types
 from iruka.pipeline import Pipeline, pipeline_def
-from iruka.plugin.base_iterator import LastBatchPolicy
+from iruka.plugin.base_iterator import BaseIterator, LastBatchPolicy
 from iruka.plugin.numpy import (
     ClassificationIterator,
     DALIClassificationIterator,
@@ -103,6 +103,17 @@ def test_an_epoch_is_over_until_it_is_reset(files):
     with pytest.warns(RuntimeWarning, match="middle of an epoch"):
         iterator.reset()
     assert next(iterator)[0]["x"].ravel().tolist() == [2, 3]
+
+
+def test_the_base_of_iterators_gives_no_batches(files):
+    with pytest.raises(TypeError, match="abstract"):
+        BaseIterator(reading(files))
+
+    class Lengths(BaseIterator):
+        def _given(self, outputs):
+            return [len(each) for each in outputs[0]]
+
+    assert list(Lengths(reading(files[:5]), size=5)) == [[2], [2], [2]]
 
 
 def test_fill_last_batch_is_an_old_name(files):

@@ -375,8 +375,34 @@ def test_normalize(pictures):
                  (x - [9, 8, 7]) / 2)  # fmt: skip
         for got, want in zip(made, wants, strict=True):
             np.testing.assert_allclose(got[k], want, rtol=1e-5, atol=1e-5)
-    with pytest.raises(NotImplementedError, match="batch"):
-        fn.normalize(fn.external_source(), batch=True)
+
+
+def test_normalize_by_batches(pictures):
+    made = run(
+        lambda x: (fn.normalize(x, batch=True), fn.normalize(x, batch=True, axes=(0, 1), scale=2.0, shift=3.0, ddof=1),
+                   fn.normalize(x, batch=True, stddev=7.0, dtype=types.UINT8, shift=100.0),
+                   fn.normalize(x, batch=True, mean=50.0, epsilon=4.0)), pictures, dtype=types.UINT8,
+    )  # fmt: skip
+    pixels = np.concatenate([x.reshape(-1, x.shape[-1]) for x in pictures]).astype(np.float64)
+    mean, std = pixels.mean(0), pixels.std(0, ddof=1)
+    off = np.sqrt(((pixels - 50) ** 2).mean() + 4)
+    for k, x in enumerate(pictures):
+        wants = ((x - pixels.mean()) / pixels.std(), 2 * (x - mean) / std + 3, None, (x - 50.0) / off)
+        for got, want in zip(made, wants, strict=True):
+            if want is not None:
+                np.testing.assert_allclose(got[k], want, rtol=1e-5, atol=1e-5)
+        want = np.clip(np.round((x - pixels.mean()) / 7 + 100), 0, 255)
+        assert made[2][k].dtype == np.uint8 and np.abs(made[2][k] - want).max() <= 1
+
+
+def test_normalize_by_batches_is_refused():
+    x = [np.ones((2, 3), np.float32), np.ones((4, 1), np.float32)]
+    with pytest.raises(ValueError, match="unlike extents along the axes that stay"):
+        run(lambda a: fn.normalize(a, batch=True, axes=(0,)), x, layout="")
+    with pytest.raises(NotImplementedError, match="whole batch"):
+        run(lambda a: fn.normalize(a, batch=True) + 1, x, layout="")
+    with pytest.raises(NotImplementedError, match="same for all samples"):
+        fn.normalize(fn.external_source(), batch=True, mean=fn.external_source())
 
 
 def test_casts():

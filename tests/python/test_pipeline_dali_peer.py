@@ -357,6 +357,21 @@ def test_normalize(options):
     compare(lambda fn, types, x: fn.normalize(x, **options), [pictures()], most=2e-3, mean=2e-3)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"axes": (0, 1)}, {"axis_names": "HW", "ddof": 1, "scale": 64.0, "shift": 128.0, "dtype": 0}, {"mean": 100.0},
+    {"stddev": 20.0, "axes": (0, 1)}, {"axes": (0, 1), "epsilon": 5.0}, {"mean": 100.0, "stddev": 20.0},
+])  # fmt: skip
+def test_normalize_by_batches(options):
+    most, mean = (1, 0.05) if "dtype" in options else (2e-3, 2e-3)
+    options = {key: value for key, value in options.items() if key != "dtype"}
+
+    def define(fn, types, x):
+        own = {**options, "dtype": types.UINT8} if most == 1 else options
+        return fn.normalize(x, batch=True, **own)
+
+    compare(define, [pictures()], most=most, mean=mean)
+
+
 def test_constants():
     def define(fn, types, *inputs):
         return (

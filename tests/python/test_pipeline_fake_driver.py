@@ -73,7 +73,8 @@ pipe = Pipeline(source, [Decode()], batch_size=6, device="cuda", on_error="skip"
 (pictures, labels), = pipe
 assert host(labels).tolist() == [0, 2, 5]
 for picture, k in zip(pictures, (0, 2, 5)): same(picture, datas[k])
-assert sorted(failure.index for failure in pipe.failures) == [1, 3, 4]
+assert sorted((failure.index, failure.stage) for failure in pipe.failures) == [
+    (1, "pixels"), (3, "decode"), (4, "pixels")]
 small = [(smooth(20, 30),), (smooth(5, 6),), (smooth(20, 31),)]
 pipe = Pipeline(small, [image.Crop((10, 10))], batch_size=3, device="cuda", on_error="skip")
 (batch,), = pipe
@@ -153,4 +154,45 @@ with stream:
         pipe.close()
         let_go(stream)
         for k, (pictures, labels) in enumerate(taken): assert host(labels).tolist() == [k]
+""")
+
+
+def test_fields_that_stay_on_the_cpu():
+    run_fake("""
+datas = [rgb, cut, half, png]
+source = [(bytes_of(data), k, np.full((2, 3), k / 4, "float32")) for k, data in enumerate(datas)]
+def copies(cpu_fields):
+    pipe = Pipeline(source, [Decode()], 2, device="cuda", cpu_fields=cpu_fields, on_error="skip", prefetch=0)
+    before = driver.fake_driver_calls(b"cuMemcpyAsync")
+    rows = []
+    for pictures, labels, planes in pipe:
+        wanted = ["cpu" if name in cpu_fields else "cuda:0" for name in pipe.fields]
+        first = pictures[0] if isinstance(pictures, list) else pictures
+        assert [each.device.name for each in (first, labels, planes)] == wanted
+        rows += [(pictures, labels, planes)]
+    made = driver.fake_driver_calls(b"cuMemcpyAsync") - before
+    assert np.concatenate([iruka.asnumpy(labels) for _, labels, _ in rows]).tolist() == [0, 2, 3]
+    assert np.concatenate([iruka.asnumpy(planes) for *_, planes in rows])[:, 1, 2].tolist() == [0, 0.5, 0.75]
+    alone = pipe[2]
+    assert [each.device.name for each in alone] == wanted and alone[1].item() == 2
+    return made, rows
+everything, _ = copies(())
+nothing, _ = copies(("value_1", "value_2"))
+assert nothing <= everything - 4  # at least one for each batch and field
+_, rows = copies(("value_0", "value_1", "value_2"))
+for data, picture in zip((rgb, half, png), [each for pictures, *_ in rows for each in pictures]):
+    np.testing.assert_array_equal(iruka.asnumpy(picture), cpu(data))
+""")
+
+
+def test_single_fields_that_stay_on_the_cpu_are_replaced_and_repeated():
+    run_fake("""
+source = [(bytes_of(data), k) for k, data in enumerate([rgb, cut, half])]
+pipe = Pipeline(source, [Decode(), image.Resize((8, 9))], 4, device="cuda", cpu_fields="value_1", on_error="replace",
+                last_batch="fill")
+(pictures, labels), = pipe
+assert pictures.device.name == "cuda:0" and labels.device.name == "cpu"
+numbers = np.asarray(labels).tolist()
+assert numbers[0] == 0 and numbers[1] in (0, 2) and numbers[2:] == [2, 2] and pictures.shape == (4, 8, 9, 3)
+raises(iruka.errors.ValueError, lambda: Pipeline(source, [Decode()], cpu_fields=["label"]), "no field 'label'")
 """)

@@ -8,12 +8,9 @@ import dataclasses
 import functools
 import keyword
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ValueError
-
-if TYPE_CHECKING:
-    from .pipeline import Pipeline
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +56,7 @@ def batch_of(names: tuple[str, ...], values, info: BatchInfo):
 class Batches:
     """An iterator over the batches of one epoch. The call behind an error goes on with the next batch."""
 
-    def __init__(self, pipeline: Pipeline, turn: int):
+    def __init__(self, pipeline: Any, turn: int):
         self._pipeline = pipeline
         self._turn = turn  # which of the pipeline's iterators it is
         state = pipeline.state_dict()
@@ -124,7 +121,7 @@ class Batches:
             self._bar.close()
 
 
-def _bar(pipeline: Pipeline, batch: int) -> Any:
+def _bar(pipeline: Any, batch: int) -> Any:
     """A bar over the batches of an epoch, or None where tqdm is not installed."""
     try:
         from tqdm.auto import tqdm

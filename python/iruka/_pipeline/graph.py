@@ -176,8 +176,8 @@ class GraphBuilder:
         return _core_pipeline.function(name, call, outputs)
 
     def _call(self, field: str, stage: Function) -> None:
-        inputs = [field] if stage.inputs is None else _names(stage.inputs)
-        outputs = inputs if stage.outputs is None else _names(stage.outputs)
+        inputs = [field] if stage.inputs is None else names_of(stage.inputs, "Function: inputs")
+        outputs = inputs if stage.outputs is None else names_of(stage.outputs, "Function: outputs")
         if not outputs or len(set(outputs)) != len(outputs):
             raise ValueError(f"Function: outputs are one name or more, each once, not {outputs}")
         for name in inputs:
@@ -190,10 +190,11 @@ class GraphBuilder:
             self.fields[name] = first + k
 
 
-def _names(given) -> list[str]:
+def names_of(given, what: str) -> list[str]:
+    """A list of names that may be given as a single one. Raises TypeError for others."""
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"Function: inputs and outputs are names of fields, not {given!r}")
+        raise TypeError(f"{what} are names of fields, not {given!r}")
     return list(names)
 
 

@@ -6,7 +6,7 @@ import atexit
 import contextlib
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as _np
 
@@ -16,7 +16,7 @@ from ..errors import TypeError, ValueError
 from .batches import Batches, BatchInfo, batch_of, batch_type
 from .checks import boolean, integer, one_of
 from .dali.dispatch import or_graph
-from .graph import build_graph
+from .graph import build_graph, names_of
 from .profile import Failure, Profile, Report
 
 _core_pipeline = _core._pipeline
@@ -54,6 +54,13 @@ def _integer(value, name: str, least: int, most: int = 2**63 - 1) -> int:
     return integer(value, f"Pipeline: {name}", least, most)
 
 
+def _places_of(names, fields: list[str]) -> list[int]:
+    for name in (names := names_of(names, "Pipeline: cpu_fields")):
+        if name not in fields:
+            raise ValueError(f"Pipeline: there is no field {name!r} to stay on the CPU; there are {', '.join(fields)}")
+    return [fields.index(name) for name in names]
+
+
 class Pipeline:
     """Batches of a source's samples, made ahead by the library's threads, on a CPU or a GPU.
 
@@ -66,6 +73,7 @@ class Pipeline:
     seed: of everything random. A sample follows from (seed, epoch, index) alone: batches do not depend on the number of
         threads, on where a run was resumed, or on other samples.
     device: where the batches are: 'cpu', 'cuda', a device. None: the CPU.
+    cpu_fields: fields that are made on the CPU and stay there whatever the device is, such as labels.
     num_shards, shard_id: this pipeline takes part shard_id of num_shards, which are disjoint and together the whole.
         The parts move by one each epoch, unless `stick_to_shard`, which also shuffles within the part.
     pad_last_batch: all shards have equally many batches, in which the last sample is repeated (a neighbour's where a
@@ -99,6 +107,7 @@ class Pipeline:
         shuffle: bool = False,
         seed: int = 0,
         device=None,
+        cpu_fields: Sequence[str] = (),
         num_shards: int = 1,
         shard_id: int = 0,
         stick_to_shard: bool = False,
@@ -127,6 +136,7 @@ class Pipeline:
             "shuffle": boolean(shuffle, "Pipeline: shuffle"),
             "seed": _integer(seed, "seed", 0, 2**64 - 1),
             "device": device,
+            "cpu_outputs": _places_of(cpu_fields, self.fields),
             "shard": _integer(shard_id, "shard_id", 0),
             "shards": _integer(num_shards, "num_shards", 1),
             "stick_to_shard": boolean(stick_to_shard, "Pipeline: stick_to_shard"),

@@ -13,8 +13,7 @@ class DALIGenericIterator(_DictionaryIterator):
     """Gives a list with a dictionary for each pipeline, of NumPy arrays by the names of output_map; see
     plugin.base_iterator.BaseIterator for the arguments."""
 
-    @staticmethod
-    def _converted(tensors):
+    def _converted(self, tensors):
         return tensors.as_array()
 
 

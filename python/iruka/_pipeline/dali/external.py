@@ -122,7 +122,7 @@ class Feeder:
             )
         if inspect.isgenerator(source) and self._cycle != "no":
             raise ValueError("external_source: a generator cannot begin again; pass the generator function for cycle")
-        self._takes_argument = not self._begins_again and _accepts_argument(source)
+        self.takes_argument = not self._begins_again and _accepts_argument(source)
         self.iteration = self._samples = 0
         if not callable(source) and not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
             raise TypeError(
@@ -132,6 +132,11 @@ class Feeder:
     def new_epoch(self) -> None:
         """Counts of iterations and samples begin again."""
         self.iteration = self._samples = 0
+
+    def resume(self, iteration: int, size: int) -> None:
+        """Goes on behind so many batches. A source that is not told numbers goes on where it is."""
+        if self.takes_argument:
+            self.iteration, self._samples = iteration, iteration * size
 
     def batch(self, size: int, epoch: int) -> list:
         """The data of each output. Raises StopIteration at the end."""
@@ -166,7 +171,7 @@ class Feeder:
 
     def _next(self, argument):
         if not self._begins_again:
-            return self._source(argument) if self._takes_argument else self._source()
+            return self._source(argument) if self.takes_argument else self._source()
         if self._iterator is None:
             self._iterator = self._begun()
         try:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import enum
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...errors import TypeError, ValueError
 from ..checks import integer
+from .tensors import TensorList
 
 
 class LastBatchPolicy(enum.Enum):
@@ -31,6 +33,8 @@ class Epochs:
     `_ahead` counts these samples for each shard. `_counter` counts the samples of each pipeline in this epoch; with a
     given size, those of all pipelines.
     """
+
+    _CHANGING = ("counter", "size", "_shards", "_ahead", "_parts")
 
     def __init__(self, policy: LastBatchPolicy, batch_size: int, pipelines: int, size: int, is_padded: bool):
         self.policy, self.batch_size, self.pipelines = policy, batch_size, pipelines
@@ -63,6 +67,14 @@ class Epochs:
 
     def _whole_batches(self, samples: int) -> int:
         return -(-samples // self.batch_size) * self.batch_size
+
+    def state(self) -> dict:
+        """What restore() takes."""
+        return {name: getattr(self, name, None) for name in self._CHANGING}
+
+    def restore(self, state: dict) -> None:
+        for name in self._CHANGING:
+            setattr(self, name, state[name])
 
     @property
     def is_over(self) -> bool:
@@ -129,7 +141,7 @@ class Epochs:
         self._shards = shards
 
 
-class BaseIterator:
+class BaseIterator(abc.ABC):
     """Batches of one or several pipelines, until an epoch is over. What the arguments mean is DALI's:
 
     size: samples of an epoch, of all pipelines together; -1: until a source of the pipeline ends.
@@ -178,16 +190,41 @@ class BaseIterator:
             pipeline.build()
         if reader_name:
             self._epochs.read([pipeline.reader_meta(reader_name) for pipeline in self._pipelines])
+        self._restore()
         self._first: list | None = None
         self._was_asked = False
+        self._initial = self._checkpoints() if self._pipelines[0]._has_checkpoints else None
         if prepare_first_batch:
             try:
                 self._first = self._next()
             except StopIteration:
+                if self._pipelines[0].is_restored_from_checkpoint:  # the end of an epoch
+                    return
                 raise RuntimeError(
                     "iterator: there is no batch in the first epoch; with last_batch_policy=DROP the batch size must "
                     "not exceed the shard's size, and a source must give a batch"
                 ) from None
+
+    def _restore(self) -> None:
+        """Goes on where the pipelines' checkpoints were made. Raises ValueError for those of unlike iterators."""
+        restored = [pipeline._restored for pipeline in self._pipelines]
+        states = [each.iterator for each in restored if each is not None and each.iterator is not None]
+        if not states:
+            if any(restored):
+                warnings.warn("iterator: pipe.checkpoint() does not say where the iterator is; iterator.checkpoints() "
+                              "does", stacklevel=4)  # fmt: skip
+            return
+        if len(states) != len(restored) or any(state != states[0] for state in states):
+            raise ValueError("iterator: the checkpoints of the pipelines are of unlike iterators")
+        self._epochs.restore(states[0])
+
+    def checkpoints(self) -> list[bytes]:
+        """Where the iterator is: a checkpoint for each pipeline, made behind the last batch that was taken. Raises
+        ValueError for pipelines without enable_checkpointing=True."""
+        return self._checkpoints() if self._was_asked or self._initial is None else self._initial
+
+    def _checkpoints(self) -> list[bytes]:
+        return [pipeline._checkpoint(self._epochs.state()) for pipeline in self._pipelines]
 
     def _check(self, size: int, reader_name, last_batch_padded) -> None:
         if size == 0:
@@ -279,16 +316,17 @@ class BaseIterator:
         for pipeline in self._pipelines:
             pipeline.reset()
 
+    @abc.abstractmethod
     def _given(self, outputs: list):
-        """The batch as the iterator gives it: overridden."""
-        raise NotImplementedError
+        """The batch as the iterator gives it, of a tuple of outputs for each pipeline."""
 
 
 class DictionaryIterator(BaseIterator):
     """A list of dictionaries, one for each pipeline: names of output_map and arrays of the library."""
 
-    #: Makes an array of the library of a TensorList.
-    _converted: Callable
+    @abc.abstractmethod
+    def _converted(self, tensors: TensorList):
+        """A batch as an array of the library."""
 
     def __init__(
         self, pipelines, output_map: Sequence[str], size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,

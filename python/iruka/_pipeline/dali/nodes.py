@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Sequence
@@ -33,13 +35,53 @@ def current_pipeline():
     return stack[-1] if stack else None
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Guard:
+    """One entry into a branch of an if: its operators run for the samples whose condition is so."""
+
+    condition: DataNode
+    is_true: bool
+
+
+def _guards() -> list[Guard]:
+    """The branches whose code this thread runs, the innermost last."""
+    if not hasattr(_scopes, "guards"):
+        _scopes.guards = []
+    return _scopes.guards
+
+
+@contextlib.contextmanager
+def under(guard: Guard):
+    """What is defined meanwhile belongs to the branch."""
+    _guards().append(guard)
+    try:
+        yield
+    finally:
+        _guards().pop()
+
+
+def check_branches(function: str, nodes: Sequence[DataNode], guards: Sequence[Guard]) -> None:
+    """Raises ValueError for a value of a branch that `guards` do not name."""
+    for node in nodes:
+        if any(guard not in guards for guard in node.operation.guards):
+            raise ValueError(
+                f"{function}: {node.name!r} was made in a branch of an if, for some samples alone; assign it to a "
+                "variable in both branches"
+            )
+
+
 class Operation:
     """An operator with its inputs. `emit(lowering, inputs)` adds it to the core's graph and gives the numbers of its
-    output values; `inputs` are the numbers of the input values."""
+    output values; `inputs` are the numbers of the input values. `merges`: it takes values of branches behind them."""
 
-    def __init__(self, name: str, inputs: Sequence[DataNode], emit: Callable, label: str | None = None):
+    def __init__(
+        self, name: str, inputs: Sequence[DataNode], emit: Callable, label: str | None = None, merges: bool = False
+    ):
         self.name = name
         self.inputs = list(inputs)
+        self.guards = tuple(_guards())
+        if not merges:
+            check_branches(name, self.inputs, self.guards)
         self.emit = emit
         self.takes_flat = False  # pictures of two axes, where DALI has a third one of one channel
         self.label = label or f"__{name}_{next(_numbers)}"
@@ -69,6 +111,7 @@ class DataNode:
         self.operation = operation
         self.output = output
         self.device = device
+        self.made_on = device  #: where the operator works; cpu() and gpu() move what it has made
         self.layout = layout  #: names of the axes; empty where they are not known
         self.dtype = dtype  #: None where it is not known before data is there
         self.is_picture = picture  #: an array of the dtypes and axes that the stages of a Chain take
@@ -95,7 +138,7 @@ class DataNode:
         moved = DataNode(
             self.operation, self.output, device=device, layout=self.layout, dtype=self.dtype, picture=self.is_picture
         )
-        moved.is_flat, moved.batch_step = self.is_flat, self.batch_step
+        moved.is_flat, moved.batch_step, moved.made_on = self.is_flat, self.batch_step, self.made_on
         return moved
 
     def shape(self, *, dtype=None, device="cpu") -> DataNode:
@@ -105,8 +148,9 @@ class DataNode:
 
     def __bool__(self):
         raise TypeError(
-            "a DataNode stands for a value of each sample and has no truth here; write the condition in a function "
-            "and use fn.python_function, or iruka.pipeline's stages, whose functions are plain Python"
+            "a DataNode stands for a value of each sample and has no truth here; pass enable_conditionals=True to "
+            "pipeline_def, which is for `if` without break and continue, or write the condition in a function and use "
+            "fn.python_function"
         )
 
     def __iter__(self):
@@ -170,13 +214,26 @@ class Lowering:
         self._channeled: dict = {}
         self._numbers: dict = {}
         self.drawn: dict = {}  #: of random numbers, as they are drawn
+        self._guards: list = []  # of the operator that is added
         self.graph.set_outputs([self.value(node) for node in outputs])
 
     def values(self, operation: Operation) -> list[int]:
         """The numbers of all outputs of an operator."""
         if operation not in self._values:
-            self._values[operation] = operation.emit(self, [self._taken(node, operation) for node in operation.inputs])
+            inputs = [self._taken(node, operation) for node in operation.inputs]
+            with self._branch_of(operation):
+                self._values[operation] = operation.emit(self, inputs)
         return self._values[operation]
+
+    @contextlib.contextmanager
+    def _branch_of(self, operation: Operation):
+        """What is added meanwhile runs for the samples that the operator runs for."""
+        before = self._guards
+        self._guards = [(self.number(guard.condition), guard.is_true) for guard in operation.guards]
+        try:
+            yield
+        finally:
+            self._guards = before
 
     def _taken(self, node: DataNode, operation: Operation) -> int:
         """A value as an operator takes it: stages take pictures of two axes as they are."""
@@ -189,7 +246,7 @@ class Lowering:
         if node.batch_step is not None and id(node) not in self._output_ids:
             raise UnsupportedError(
                 f"{node.operation.name}: what depends on the whole batch can only be an output of the pipeline; "
-                "give the shape, or pad behind the other operators"
+                "pad to a shape, or behind the other operators"
             )
         number = self.values(node.operation)[node.output]
         if not node.is_flat:
@@ -200,7 +257,8 @@ class Lowering:
             def call(x):
                 return x if x.ndim == 3 else _np.expand_dims(x, axis)
 
-            self._channeled[number] = self.function("channel", call, [number])[0]
+            with self._branch_of(node.operation):
+                self._channeled[number] = self.function("channel", call, [number])[0]
         return self._channeled[number]
 
     def number(self, node: DataNode) -> int:
@@ -208,11 +266,15 @@ class Lowering:
         operation = node.operation
         if operation not in self._numbers:
             inputs = [self.value(each) for each in operation.inputs]
-            self._numbers[operation] = operation.emit_number(self, inputs)
+            with self._branch_of(operation):
+                self._numbers[operation] = operation.emit_number(self, inputs)
         return self._numbers[operation][node.output]
 
-    def add(self, operation, inputs: Sequence[int]) -> int:
-        return self.graph.add(operation, list(inputs))
+    def add(self, operation, inputs: Sequence[int], place: int | None = None) -> int:
+        return self.graph.add(operation, list(inputs), place, self._guards)
+
+    def select(self, condition: int, if_true: int, if_false: int) -> int:
+        return self.graph.select(condition, if_true, if_false, self._guards)
 
     def function(self, name: str, call: Callable, inputs: Sequence[int], outputs: int = 1) -> list[int]:
         """Adds `call(*arrays) -> array or tuple of arrays`, on NumPy's arrays."""

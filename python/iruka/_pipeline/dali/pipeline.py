@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
+import pathlib
 import secrets
 import threading
+import warnings
 import weakref
 
 from ..._core import asnumpy, get_num_threads
@@ -14,9 +16,20 @@ from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
 from ..checks import integer
 from ..pipeline import Pipeline, _alive
+from .checkpoints import Checkpoint
 from .external import Feed, check_one_dtype
-from .nodes import DataNode, Lowering, Operation, ScalarConstant, current_pipeline, roots_of, scopes
+from .nodes import (
+    DataNode,
+    Lowering,
+    Operation,
+    ScalarConstant,
+    check_branches,
+    current_pipeline,
+    roots_of,
+    scopes,
+)
 from .readers import FileReader
+from .rewriting import converted
 from .tensors import TensorList
 from .types import CPU_ONLY_DEVICE_ID, UnsupportedError
 from .values import constant_node
@@ -44,6 +57,12 @@ class BatchQueue:
         self._ready: collections.deque = collections.deque()
         self._changed = threading.Condition()
         self._is_closed = False
+        self._passed: collections.deque = collections.deque()
+
+    def pass_over(self, counts: list[int]) -> None:
+        """The core goes on behind so many batches, which were given before a checkpoint: it asks for them, and gets
+        samples of nothing."""
+        self._passed.extend(counts)
 
     def put(self, samples: list[tuple]) -> None:
         with self._changed:
@@ -58,6 +77,8 @@ class BatchQueue:
 
     def next(self, count: int) -> list[tuple]:
         """The samples of the next batch; none once the queue is closed."""
+        if self._passed:
+            return [()] * self._passed.popleft()
         if self._readers is not None:
             return joined([reader.next(count) for reader in self._readers])
         with self._changed:
@@ -87,11 +108,6 @@ class GraphPipeline(Pipeline):
     ):  # fmt: skip
         """DALI's arguments. What schedules DALI's own executor (exec_*, set_affinity, max_streams, py_*) is accepted
         and changes nothing. on_error: as for iruka.pipeline.Pipeline."""
-        if checkpoint is not None or enable_checkpointing:
-            raise UnsupportedError(
-                f"Pipeline: checkpoints of graphs in DALI's names are not there; {_STAGES} resumes at any batch from "
-                "state_dict()"
-            )
         batch_size = batch_size if max_batch_size is None else max_batch_size
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"Pipeline: batch_size is at least 1, not {batch_size!r}")
@@ -100,6 +116,14 @@ class GraphPipeline(Pipeline):
         self._device_id = None if device_id in (None, CPU_ONLY_DEVICE_ID) else max(int(device_id), 0)
         is_drawn = seed is None or integer(seed, "Pipeline: seed", -(2**63), 2**64 - 1) < 0
         self._seed = secrets.randbits(32) if is_drawn else int(seed)
+        self._has_checkpoints = bool(enable_checkpointing)
+        self._restored = None if checkpoint is None else Checkpoint.loaded(checkpoint)
+        if self._restored is not None:
+            if self._restored.batch_size != batch_size:
+                raise ValueError(
+                    f"Pipeline: the checkpoint is of batches of {self._restored.batch_size}, not {batch_size}"
+                )
+            self._seed = self._restored.seed
         self._depth = _depth(prefetch_queue_depth)
         self._on_error = on_error
         self._output_nodes: list[DataNode] | None = None
@@ -109,6 +133,8 @@ class GraphPipeline(Pipeline):
         self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
+        self._waiting: collections.deque = collections.deque()  # samples of batches that were fed and not taken
+        self._iteration = self._samples = self._last = 0  # batches of this epoch, samples of all, of the last batch
 
     # What a pipeline of a source and stages has, and a graph has not.
 
@@ -121,13 +147,15 @@ class GraphPipeline(Pipeline):
         raise TypeError("Pipeline: call run(), or iterate over an iterator of iruka.plugin")
 
     def __getitem__(self, index):
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: single samples are of {_STAGES}")
 
     def state_dict(self):
         """Raises UnsupportedError."""
-        raise UnsupportedError(f"Pipeline: single samples and state_dict() are of {_STAGES}")
+        raise UnsupportedError(f"Pipeline: checkpoint() resumes in DALI's names; state_dict() is of {_STAGES}")
 
-    load_state_dict = __getitem__
+    def load_state_dict(self, state):
+        """Raises UnsupportedError."""
+        raise UnsupportedError(f"Pipeline: checkpoint= resumes in DALI's names; load_state_dict() is of {_STAGES}")
 
     def _core(self):
         if self._pipeline is None and not self._is_closed:
@@ -168,6 +196,7 @@ class GraphPipeline(Pipeline):
             if isinstance(node, ScalarConstant):
                 node = constant_node(node.value, node.dtype)
             made.append(node if isinstance(node, DataNode) else constant_node(node))
+        check_branches("Pipeline", made, ())
         self._output_nodes = made
 
     def __enter__(self):
@@ -220,6 +249,7 @@ class GraphPipeline(Pipeline):
         source = core.sequential_source(lowering.inputs, self._queue.next, lambda epoch: None)
         self._pipeline = core.Pipeline(source, lowering.graph, self._core_options())
         _alive.add(self)
+        self._resume()
         # The core's thread may wait for a batch; it must be released before the core's pipeline goes.
         weakref.finalize(self, self._queue.close)
 
@@ -239,6 +269,48 @@ class GraphPipeline(Pipeline):
                 self._add_external([root], None if root.feeder in self._feeders else root.feeder)
         return roots
 
+    # Checkpoints.
+
+    def _resume(self) -> None:
+        """Goes on where the checkpoint was made, if there is one."""
+        unknown = [feeder.feeds[0].label for feeder in self._feeders if not feeder.takes_argument]
+        if self._has_checkpoints and unknown:
+            warnings.warn(
+                f"Pipeline: a checkpoint does not say where the sources of {unknown} are; a callable that takes the "
+                "number of a batch, a BatchInfo or a SampleInfo goes on by itself",
+                stacklevel=4,
+            )
+        at = self._restored
+        if at is None:
+            return
+        self._epoch, self._iteration, self._samples, self._last = at.epoch, at.iteration, at.samples, at.last
+        for reader in self._readers:
+            reader.seek(at.samples, self._batch_size)
+        for feeder in self._feeders:
+            feeder.resume(at.iteration, self._batch_size)
+        if at.core_batch:
+            self._queue.pass_over([self._batch_size] * (at.core_batch - 1) + [at.last])
+        self._core().restore(self._seed, at.core_epoch, at.core_batch)
+
+    def checkpoint(self, filename=None) -> bytes:
+        """Where the pipeline is, for Pipeline(..., checkpoint=): the batches that come next are the same there, bit for
+        bit. Also written to a file of this name. Raises ValueError without enable_checkpointing=True."""
+        self.build()
+        made = self._checkpoint(None)
+        if filename is not None:
+            pathlib.Path(filename).write_bytes(made)
+        return made
+
+    def _checkpoint(self, iterator: dict | None) -> bytes:
+        if not self._has_checkpoints:
+            raise ValueError("Pipeline: checkpoint() needs a pipeline with enable_checkpointing=True")
+        core = self._core().state()
+        samples = core["batch"] * self._batch_size if self._reads_alone else self._samples
+        return Checkpoint(
+            self._seed, self._batch_size, core["epoch"], core["batch"], self._last, self._epoch, self._iteration,
+            samples, iterator,
+        ).dumped()  # fmt: skip
+
     def _core_options(self) -> dict:
         assert self._output_nodes is not None
         on_gpu = _uses_gpu(self._output_nodes)
@@ -254,6 +326,7 @@ class GraphPipeline(Pipeline):
             "pad_last_batch": False,
             "last_batch": "partial",
             "device": f"cuda:{self._device_id}" if on_gpu else None,
+            "cpu_outputs": [k for k, node in enumerate(self._output_nodes) if _stays_on_cpu(node)],
             "threads": max(self._num_threads or 0, 0),
             "prefetch": self._depth,
             "on_error": self._on_error,
@@ -313,6 +386,7 @@ class GraphPipeline(Pipeline):
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
         self._queue.put(joined(columns) if columns else [()] * count)
+        self._waiting.append(count)
         self._fed += 1
 
     def _feed_ahead(self, needed: int) -> None:
@@ -367,6 +441,9 @@ class GraphPipeline(Pipeline):
             if self._queue.is_closed:
                 raise StopIteration
             batch = self._next_of_core()
+        self._last = self._waiting.popleft() if self._waiting else self._batch_size
+        self._iteration += 1
+        self._samples += self._last
         return self._tensors(batch[0])
 
     def _next_of_core(self):
@@ -386,7 +463,7 @@ class GraphPipeline(Pipeline):
         """Nothing: batches belong to the caller."""
 
     def _tensors(self, outputs) -> tuple[TensorList, ...]:
-        made = []
+        made: list[TensorList] = []
         for node, data in zip(self._output_nodes or (), outputs, strict=True):
             if node.batch_step is not None:
                 samples = node.batch_step([asnumpy(each) for each in data])
@@ -404,6 +481,7 @@ class GraphPipeline(Pipeline):
         if self._is_over and self._fed == self._taken:
             self._is_over = False
             self._epoch += 1
+            self._iteration = 0
             for feeder in self._feeders:
                 feeder.new_epoch()
 
@@ -461,7 +539,7 @@ class GraphPipeline(Pipeline):
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
-        return False
+        return self._restored is not None
 
 
 def _depth(given) -> int:
@@ -491,6 +569,11 @@ def _is_read_otherwise(reader: FileReader, operations, outputs) -> bool:
     )
 
 
+def _stays_on_cpu(node: DataNode) -> bool:
+    """Whether an output has no use for the GPU before its batch is there."""
+    return node.made_on == "cpu" and (node.device == "cpu" or node.batch_step is not None)
+
+
 def _uses_gpu(outputs) -> bool:
     return any(node.device == "gpu" for node in outputs) or any(
         node.device == "gpu" for operation in _operations_of(outputs) for node in operation.inputs
@@ -499,29 +582,28 @@ def _uses_gpu(outputs) -> bool:
 
 def pipeline_def(function=None, /, *, enable_conditionals=False, **pipeline_arguments):
     """See iruka.pipeline."""
-    if enable_conditionals:
-        raise UnsupportedError(
-            "pipeline_def: enable_conditionals is not there; iruka.pipeline's stages may be plain Python functions of "
-            "each sample, in which `if` works, and fn.python_function is one here"
-        )
     if function is None:
-        return functools.partial(_pipeline_factory, pipeline_arguments=pipeline_arguments)
-    return _pipeline_factory(function, pipeline_arguments)
+        return lambda function: _pipeline_factory(function, pipeline_arguments, enable_conditionals)
+    return _pipeline_factory(function, pipeline_arguments, enable_conditionals)
 
 
 _PIPELINE_ARGUMENTS = frozenset(inspect.signature(GraphPipeline._construct_graph).parameters) - {"self"}
 
 
-def _pipeline_factory(function, pipeline_arguments: dict):
+def _pipeline_factory(function, pipeline_arguments: dict, has_conditionals: bool):
     own = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def create(*arguments, **named):
         options = {key: each for key, each in named.items() if key in _PIPELINE_ARGUMENTS and key not in own}
         given = {key: each for key, each in named.items() if key not in options}
+        conditional = (
+            has_conditionals if "enable_conditionals" in own else given.pop("enable_conditionals", has_conditionals)
+        )
+        define = converted(function) if conditional else function
         pipeline = Pipeline(**{"batch_size": -1, **pipeline_arguments, **options})
         with pipeline:
-            outputs = function(*arguments, **given)
+            outputs = define(*arguments, **given)
         if outputs is None:
             outputs = ()
         pipeline.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))

@@ -27,7 +27,7 @@ class Drawing(Operation):
             operation = lowering.core.draw(self._distribution, self._shape, self._seed)
             # Operators that were given the same seed draw the same numbers.
             place = None if self._seed is None else _SEEDED_PLACE
-            lowering.drawn[self] = [lowering.graph.add(operation, [], place)]
+            lowering.drawn[self] = [lowering.add(operation, [], place)]
         return lowering.drawn[self]
 
     def _emit(self, lowering, inputs):

@@ -102,18 +102,34 @@ class FileReader(Root):
 
     def epoch_indices(self, epoch: int, batch_size: int) -> list[int]:
         """The numbers of the files that the shard reads in an epoch, padded where that is asked for."""
+        part, begin, end = self._part(epoch)
+        indices = self._permutation(epoch)[begin:end]
+        if self.order["random_shuffle"]:
+            indices = _np.random.default_rng([self.seed, epoch, part]).permutation(indices)
+        return indices.tolist() + [int(indices[-1])] * (self._length(epoch, batch_size) - len(indices))
+
+    def _part(self, epoch: int) -> tuple[int, int, int]:
+        """The part of an epoch, and where it begins and ends."""
         order, size = self.order, self.size
         shards = order["num_shards"]
         part = order["shard_id"] if order["stick_to_shard"] else (order["shard_id"] + epoch) % shards
-        everything = self._permutation(epoch)
-        indices = everything[size * part // shards : size * (part + 1) // shards]
-        if order["random_shuffle"]:
-            indices = _np.random.default_rng([self.seed, epoch, part]).permutation(indices)
-        indices = indices.tolist()
-        if order["pad_last_batch"] and indices:
-            longest = -(-size // shards)
-            indices += indices[-1:] * (-(-longest // batch_size) * batch_size - len(indices))
-        return indices
+        return part, size * part // shards, size * (part + 1) // shards
+
+    def _length(self, epoch: int, batch_size: int) -> int:
+        """The samples of an epoch, with those that are repeated."""
+        _, begin, end = self._part(epoch)
+        longest = -(-self.size // self.order["num_shards"])
+        return -(-longest // batch_size) * batch_size if self.order["pad_last_batch"] else end - begin
+
+    def seek(self, samples: int, batch_size: int) -> None:
+        """Goes on behind so many samples."""
+        self.restart()
+        while samples > 0:
+            self._epoch += 1
+            length = self._length(self._epoch, batch_size)
+            if samples < length:
+                self._waiting = iter(self.epoch_indices(self._epoch, batch_size)[samples:])
+            samples -= length
 
     def _permutation(self, epoch: int):
         """All files, in an order that does not depend on the pipeline's seed, so that shards never overlap."""

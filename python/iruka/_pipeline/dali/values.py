@@ -224,9 +224,8 @@ def normalize(
     node, *, mean=None, stddev=None, axes=None, axis_names=None, scale=1.0, shift=0.0, ddof=0, epsilon=0.0, batch=False,
     dtype=_FLOAT, device=None,
 ):  # fmt: skip
-    """scale * (x - mean) / stddev + shift. Without them, mean and deviation are those of the sample along the axes."""
-    if constant_of(batch, "normalize"):
-        raise UnsupportedError("normalize: batch=True is not there; the mean and deviation are those of each sample")
+    """scale * (x - mean) / stddev + shift. Without them, mean and deviation are those of the sample along the axes, or
+    with batch=True of all samples of the batch: such a value can only be an output of the pipeline."""
     dtype = dtype_of(dtype, "normalize")
     places = _axes(node, axes, axis_names, "normalize")
     by_channel = _channel_numbers(node, mean, stddev, dtype)
@@ -236,21 +235,48 @@ def normalize(
     inputs = [node, *(each for each in (mean, stddev) if isinstance(each, DataNode))]
     over = None if places is None else tuple(places)
 
+    def normalized(samples, middle, deviation):
+        samples = [x.astype(_np.float64) for x in samples]
+        middle, deviation = _moments(samples, middle, deviation, over, ddof, epsilon)
+        return [converted((scale * (x - middle) / deviation + shift).astype(_np.float32), dtype) for x in samples]
+
+    if constant_of(batch, "normalize") and (mean is None or stddev is None):
+        if len(inputs) > 1:
+            raise UnsupportedError("normalize: with batch=True, mean and stddev are the same for all samples")
+        return batch_node("normalize", node, lambda samples: normalized(samples, mean, stddev), dtype, device)
+
     def call(x, *given):
         rest = iter(given)
-        x = x.astype(_np.float64)
         middle, deviation = (next(rest) if isinstance(each, DataNode) else each for each in (mean, stddev))
-        middle = x.mean(axis=over, keepdims=True) if middle is None else _np.asarray(middle, _np.float64)
-        if deviation is None:
-            extents = x.shape if over is None else [x.shape[k] for k in over]
-            squares = ((x - middle) ** 2).sum(axis=over, keepdims=True)
-            deviation = _np.sqrt(squares / (math.prod(extents) - ddof) + epsilon)
-        elif epsilon:
-            deviation = _np.sqrt(_np.asarray(deviation, _np.float64) ** 2 + epsilon)
-        return converted((scale * (x - middle) / deviation + shift).astype(_np.float32), dtype)
+        return normalized([x], middle, deviation)[0]
 
     is_picture = node.is_picture and dtype in PICTURE_DTYPES
     return function_node("normalize", call, inputs, dtype=dtype, layout=node.layout, picture=is_picture, device=device)
+
+
+def _moments(samples, mean, deviation, over, ddof: int, epsilon: float) -> tuple:
+    """The mean and deviation of samples along axes, where they are not given. Raises ValueError for samples whose other
+    extents differ."""
+    count = sum(math.prod(x.shape if over is None else [x.shape[k] for k in over]) for x in samples)
+    if mean is None:
+        sums = [x.sum(over, keepdims=True) for x in samples]
+        if len({each.shape for each in sums}) > 1:
+            shapes = [x.shape for x in samples]
+            raise ValueError(f"normalize: the samples have unlike extents along the axes that stay: {shapes}")
+        mean = sum(sums) / count
+    if deviation is None:
+        squares = sum(((x - mean) ** 2).sum(over, keepdims=True) for x in samples)
+        return mean, _np.sqrt(squares / (count - ddof) + epsilon)
+    deviation = _np.asarray(deviation, float)
+    return mean, _np.sqrt(deviation**2 + epsilon) if epsilon else deviation
+
+
+def batch_node(name: str, node: DataNode, step, dtype, device) -> DataNode:
+    """An output that `step` makes of all samples of a batch."""
+    operation = Operation(name, [node], lambda lowering, inputs: inputs)
+    made = DataNode(operation, device=device_of([node], device), layout=node.layout, dtype=dtype)
+    made.batch_step = step
+    return made
 
 
 def _channel_numbers(node, mean, stddev, dtype):
@@ -302,10 +328,7 @@ def pad(node, *, fill_value=0.0, axes=None, axis_names=None, align=None, shape=N
         largest = [max(each) for each in zip(*(x.shape for x in samples), strict=True)]
         return [padded(x, largest) for x in samples]
 
-    operation = Operation("pad", [node], lambda lowering, inputs: inputs)
-    made = DataNode(operation, device=device_of([node], device), layout=node.layout, dtype=node.dtype)
-    made.batch_step = batch_step
-    return made
+    return batch_node("pad", node, batch_step, node.dtype, device)
 
 
 @operator("python_function")
