@@ -220,3 +220,45 @@ def test_beside_dali(files, batches, padded):
         state = run_of(define, functions, batches).checkpoint()
         sides.append(rows(run_of(define, functions, checkpoint=state)))
     assert sides[0] == sides[1]
+
+
+@pipeline_def(batch_size=2, num_threads=2, device_id=None, enable_checkpointing=True, seed=4)
+def damaged(bad, size):
+    def rows(k):
+        if 2 * k >= size:
+            raise StopIteration
+        return [np.int32(row) for row in range(2 * k, min(2 * k + 2, size))]
+
+    def checked(x):
+        if x in bad:
+            raise ValueError(f"sample {x} is bad")
+        return x
+
+    return fn.python_function(fn.external_source(rows), function=checked), fn.random.uniform(range=(0, 1))
+
+
+@pytest.mark.parametrize("bad", [(4, 5), (0, 1), (2, 3), (2, 3, 4, 5), (1, 4), (4,)])
+@pytest.mark.parametrize("size", [5, 6])
+def test_batches_that_are_left_out_as_a_whole_are_passed(bad, size):
+    pipe = damaged(bad, size, on_error="skip")
+    whole = [[k for k in range(first, min(first + 2, size)) if k not in bad] for first in range(0, size, 2)]
+    expected = [each for each in whole if each] + [None]
+    made, checkpoints = [], [pipe.checkpoint()]
+    for _ in range(3 * len(expected)):
+        made.append(run(pipe))
+        checkpoints.append(pipe.checkpoint())
+    assert [each and each[0] for each in made] == 3 * expected
+    for taken in range(len(made)):
+        other = damaged(bad, size, on_error="skip", checkpoint=checkpoints[taken])
+        assert [run(other) for _ in made[taken:]] == made[taken:], taken
+
+
+def test_a_batch_that_raises_is_passed():
+    pipe, made = damaged((3,), 6, on_error="raise"), []
+    for _ in range(8):
+        try:
+            batch = run(pipe)
+            made.append(batch and batch[0])
+        except ValueError as error:
+            made.append(str(error))
+    assert made == 2 * [[0, 1], "sample 3 is bad", [4, 5], None]

@@ -50,13 +50,14 @@ def _graph_class(kind: type) -> type:
 
 class BatchQueue:
     """The source of the core's pipeline: batches that the caller's thread has fed, or that readers give. The core's
-    thread waits here for the caller, until the queue is closed."""
+    thread waits here for the caller, until the epoch is over or the queue is closed."""
 
     def __init__(self, readers: list[FileReader] | None):
         self._readers = readers  # the only roots, where nothing is fed
         self._ready: collections.deque = collections.deque()
         self._changed = threading.Condition()
-        self._is_closed = False
+        self._is_closed = self._is_over = False
+        self.has_ended = False  #: the core knows that the epoch is over
         self._passed: collections.deque = collections.deque()
 
     def pass_over(self, counts: list[int]) -> None:
@@ -69,6 +70,17 @@ class BatchQueue:
             self._ready.append(samples)
             self._changed.notify_all()
 
+    def end_epoch(self) -> None:
+        """Nothing comes before begin_epoch()."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def begin_epoch(self) -> None:
+        """Called while the core asks for nothing."""
+        self._is_over = self.has_ended = False
+        self._passed.clear()
+
     def close(self) -> None:
         """Nothing comes any more."""
         with self._changed:
@@ -76,14 +88,15 @@ class BatchQueue:
             self._changed.notify_all()
 
     def next(self, count: int) -> list[tuple]:
-        """The samples of the next batch; none once the queue is closed."""
+        """The samples of the next batch; none once the epoch is over or the queue is closed."""
         if self._passed:
             return [()] * self._passed.popleft()
         if self._readers is not None:
             return joined([reader.next(count) for reader in self._readers])
         with self._changed:
-            while not self._ready and not self._is_closed:
+            while not (self._ready or self._is_closed or self._is_over):
                 self._changed.wait()
+            self.has_ended = not self._ready
             return self._ready.popleft() if self._ready else []
 
     @property
@@ -133,7 +146,9 @@ class GraphPipeline(Pipeline):
         self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
-        self._waiting: collections.deque = collections.deque()  # samples of batches that were fed and not taken
+        # Of each batch that was fed and not taken: its epoch and number in the core, and its samples.
+        self._waiting: collections.deque = collections.deque()
+        self._place = (0, 0)  # epoch and number of the next one
         self._iteration = self._samples = self._last = 0  # batches of this epoch, samples of all, of the last batch
 
     # What a pipeline of a source and stages has, and a graph has not.
@@ -288,7 +303,9 @@ class GraphPipeline(Pipeline):
             reader.seek(at.samples, self._batch_size)
         for feeder in self._feeders:
             feeder.resume(at.iteration, self._batch_size)
+        self._place = (at.core_epoch, at.core_batch)
         if at.core_batch:
+            self._place = self._place_behind((at.core_epoch, at.core_batch - 1), at.last)
             self._queue.pass_over([self._batch_size] * (at.core_batch - 1) + [at.last])
         self._core().restore(self._seed, at.core_epoch, at.core_batch)
 
@@ -386,8 +403,14 @@ class GraphPipeline(Pipeline):
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
         self._queue.put(joined(columns) if columns else [()] * count)
-        self._waiting.append(count)
+        self._waiting.append((*self._place, count))
+        self._place = self._place_behind(self._place, count)
         self._fed += 1
+
+    def _place_behind(self, place: tuple[int, int], count: int) -> tuple[int, int]:
+        """Of the batch behind one of so many samples: the core ends an epoch behind one that is not full."""
+        epoch, number = place
+        return (epoch, number + 1) if count == self._batch_size else (epoch + 1, 0)
 
     def _feed_ahead(self, needed: int) -> None:
         """Feeds the batches that are needed and as many more as are prefetched, until the epoch is over. What is fed by
@@ -402,6 +425,7 @@ class GraphPipeline(Pipeline):
                 self._feed_step()
             except StopIteration:
                 self._is_over = True
+                self._queue.end_epoch()
 
     def _is_fed_by_hand(self) -> bool:
         overridden = type(self).iter_setup is not GraphPipeline.iter_setup
@@ -434,25 +458,40 @@ class GraphPipeline(Pipeline):
         if not self._reads_alone and self._fed == self._taken:
             self._scheduled = 0
             raise StopIteration
-        self._scheduled -= 1
-        self._taken += 1
         batch = None
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
             batch = self._next_of_core()
-        self._last = self._waiting.popleft() if self._waiting else self._batch_size
-        self._iteration += 1
-        self._samples += self._last
+            if batch is None and self._queue.has_ended:  # all samples that were left are damaged, and left out
+                self._note_taken(None)
+                self._scheduled = 0
+                raise StopIteration
+        self._scheduled -= 1
+        self._note_taken((batch[3], batch[4]))
         return self._tensors(batch[0])
+
+    def _note_taken(self, place: tuple[int, int] | None) -> None:
+        """The core has passed the batch at `place`, and those before it, whose samples were all left out; without one,
+        all that were fed."""
+        if self._reads_alone:
+            self._taken, self._last = self._taken + 1, self._batch_size
+        while self._waiting:
+            epoch, number, self._last = self._waiting.popleft()
+            self._taken += 1
+            self._iteration += 1
+            self._samples += self._last
+            if (epoch, number) == place:
+                return
 
     def _next_of_core(self):
         try:
             return self._made()
         except BaseException as error:
-            if not isinstance(error, Exception):  # interrupted: the batch is still there
-                self._scheduled += 1
-                self._taken -= 1
+            if isinstance(error, Exception):  # else it is interrupted: the batch is still there
+                self._scheduled -= 1
+                core = self._core().state()
+                self._note_taken((core["epoch"], core["batch"] - 1))
             raise
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
@@ -482,6 +521,10 @@ class GraphPipeline(Pipeline):
             self._is_over = False
             self._epoch += 1
             self._iteration = 0
+            core = self._core().state()
+            self._place = (core["epoch"] + (core["batch"] > 0), 0)
+            self._core().restore(self._seed, *self._place)  # ends the core's threads, which may ask for more
+            self._queue.begin_epoch()
             for feeder in self._feeders:
                 feeder.new_epoch()
 
