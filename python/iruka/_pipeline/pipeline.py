@@ -95,7 +95,7 @@ class Pipeline:
     Raises ValueError and TypeError for arguments and stages that no sample could pass.
     """
 
-    _last: dict | None = None  # what the core said of itself when it was closed
+    _told_last: dict | None = None  # what the core said of itself when it was closed
 
     @or_graph
     def __init__(
@@ -288,8 +288,8 @@ class Pipeline:
 
     def _told(self, name: str):
         """What the core says of itself; when it was closed, what it said last."""
-        if self._pipeline is None and self._last:
-            return self._last[name]
+        if self._pipeline is None and self._told_last:
+            return self._told_last[name]
         return getattr(self._core(), name)()
 
     def close(self) -> None:
@@ -298,7 +298,7 @@ class Pipeline:
         if self._pipeline is not None:
             self._pipeline.stop()
             names = ("state", "samples", "profile", "failures", "failure_count")
-            self._last = {name: getattr(self._pipeline, name)() for name in names}
+            self._told_last = {name: getattr(self._pipeline, name)() for name in names}
             self._pipeline = None
 
     def __enter__(self):
