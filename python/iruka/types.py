@@ -3,6 +3,8 @@ interpolations (INTERP_LINEAR, ...), layouts and Constant."""
 
 from __future__ import annotations
 
+import difflib as _difflib
+
 from ._pipeline.dali.nodes import ScalarConstant as ScalarConstant
 from ._pipeline.dali.types import (
     CPU_ONLY_DEVICE_ID as CPU_ONLY_DEVICE_ID,
@@ -36,3 +38,9 @@ YCbCr, ANY_DATA = DALIImageType.YCbCr, DALIImageType.ANY_DATA
 INTERP_NN, INTERP_LINEAR = DALIInterpType.INTERP_NN, DALIInterpType.INTERP_LINEAR
 INTERP_CUBIC, INTERP_LANCZOS3 = DALIInterpType.INTERP_CUBIC, DALIInterpType.INTERP_LANCZOS3
 INTERP_TRIANGULAR, INTERP_GAUSSIAN = DALIInterpType.INTERP_TRIANGULAR, DALIInterpType.INTERP_GAUSSIAN
+
+
+def __getattr__(name: str):
+    near = _difflib.get_close_matches(name, globals(), 1)
+    advice = f"did you mean {near[0]!r}?" if near else "see docs/coming_from_dali.md for what is there"
+    raise AttributeError(f"iruka.types has no {name!r}: {advice}")

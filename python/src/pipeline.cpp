@@ -482,13 +482,36 @@ std::vector<pipeline::Guard> to_guards(const nb::list& list) {
   return guards;
 }
 
+double drawn(pipeline::Draws& draws, const Distribution& distribution) {
+  distribution.check("draws");
+  return distribution.draw(draws);
+}
+
 void bind_operations(nb::module_& module) {
   nb::class_<pipeline::Draws>(module, "Draws")
       .def("__init__", [](pipeline::Draws* self, uint64_t seed, int64_t epoch, int64_t index,
                           uint32_t place) { new (self) pipeline::Draws({seed, epoch, index}, place); })
       .def("bits", &pipeline::Draws::bits)
-      .def("uniform", &pipeline::Draws::uniform)
-      .def("normal", &pipeline::Draws::normal)
+      .def(
+          "uniform",
+          [](pipeline::Draws& self, nb::handle low, nb::handle high) {
+            return drawn(self, {Distribution::Kind::uniform, to_double(low, "low"), to_double(high, "high")});
+          },
+          nb::arg("low") = 0.0, nb::arg("high") = 1.0)
+      .def(
+          "normal",
+          [](pipeline::Draws& self, nb::handle mean, nb::handle deviation) {
+            return drawn(self, {Distribution::Kind::normal, to_double(mean, "mean"), to_double(deviation, "std")});
+          },
+          nb::arg("mean") = 0.0, nb::arg("std") = 1.0)
+      .def(
+          "integers",
+          [](pipeline::Draws& self, nb::handle low, nb::handle high) {
+            const double number =
+                drawn(self, {Distribution::Kind::integers, to_double(low, "low"), to_double(high, "high")});
+            return static_cast<int64_t>(number);
+          },
+          nb::arg("low"), nb::arg("high"))
       .def("below", [](pipeline::Draws& self, nb::handle count) {
         const int64_t most = to_int64(count, "count");
         if (most < 1) throw ValueError("below: the count is at least 1, not " + std::to_string(most));

@@ -138,7 +138,9 @@ def test_iterators_go_on_where_they_were(files, policy, padded, sticks):
         pipes = [
             reading(files, shard_id=k, seed=7, checkpoint=checkpoints and checkpoints[k], **options) for k in range(2)
         ]
-        return DALIGenericIterator(pipes, ["content", "label"], reader_name="reader", last_batch_policy=policy)
+        return DALIGenericIterator(
+            pipes, ["content", "label", "number", "noise"], reader_name="reader", last_batch_policy=policy
+        )
 
     reference = iterator()
     states, expected = [reference.checkpoints()], []
@@ -151,9 +153,11 @@ def test_iterators_go_on_where_they_were(files, policy, padded, sticks):
 
 def test_the_batch_that_an_iterator_prepares_is_not_lost(files):
     pipe = reading(files, seed=1)
-    iterator = DALIGenericIterator(pipe, ["content", "label"], reader_name="reader")
+    iterator = DALIGenericIterator(pipe, ["content", "label", "number", "noise"], reader_name="reader")
     (state,) = iterator.checkpoints()
-    again = DALIGenericIterator(reading(files, checkpoint=state), ["content", "label"], reader_name="reader")
+    again = DALIGenericIterator(
+        reading(files, checkpoint=state), ["content", "label", "number", "noise"], reader_name="reader"
+    )
     assert epochs_of(again, 4) == epochs_of(iterator, 4)
 
 

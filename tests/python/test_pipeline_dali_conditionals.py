@@ -395,7 +395,7 @@ def refuse_variable(fn, types, kind):
 
 REFUSED = [
     (refuse_dtypes, TypeError, "variable 'y' is float32 in one branch and int32 in the other"),
-    (refuse_dtypes_later, TypeError, r"output 0 have unlike dtypes: \['float32', 'int32'\]"),
+    (refuse_dtypes_later, TypeError, "the samples of a batch have one dtype, not (int32, float32|float32, int32)"),
     (refuse_kinds, TypeError, "variable 'y' is DataNode.* in one branch and 'text' in the other"),
     (refuse_logic, TypeError, "`and` takes values of bool, not int32"),
     (refuse_logic_later, TypeError, "`not` takes values of bool, not int32"),

@@ -153,6 +153,9 @@ CROPS = [
     {"crop": (11, 20), "crop_pos_x": 0.3, "crop_pos_y": 0.77},
     {"crop": (11, 20), "crop_pos_x": 1.0, "crop_pos_y": 0.0},
     {"crop_h": 12, "crop_w": 13, "rounding": "truncate"},
+    {"crop_h": 0, "crop_w": 13, "crop_pos_y": 0.7},
+    {"crop": (11, -1)},
+    {"crop": (-1, -4)},
     {"crop": (40, 60), "out_of_bounds_policy": "pad", "fill_values": [1, 2, 3]},
     {"crop": (40, 60), "out_of_bounds_policy": "trim_to_shape", "crop_pos_x": 0.2},
 ]

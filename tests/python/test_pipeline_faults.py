@@ -156,7 +156,8 @@ def test_an_error_whose_text_raises():
         raise Wordless
 
     with Pipeline(ROWS, [function], 4, on_error="skip") as pipe:
-        assert numbers(pipe) == [] and pipe.report().failed == 20
+        with pytest.warns(RuntimeWarning, match="all 20 samples of epoch 0 failed"):
+            assert numbers(pipe) == [] and pipe.report().failed == 20
         assert "Wordless" in pipe.failures[0].message and type(pipe.failures[0].error) is Wordless
 
 
@@ -272,7 +273,8 @@ def test_shards_with_no_sample_are_padded():
                 assert [len(each) for each in batches] == [len(pipe) for pipe in pipes] == [1] * 5
                 own = [k for (b,) in batches for k in b.info.indices[: 2 - b.info.padded]]
                 assert sorted(own) == [0, 1, 2]
-    pipes = [Pipeline(ROWS[:3], [], 2, num_shards=5, shard_id=k) for k in range(5)]
+    with pytest.warns(RuntimeWarning, match="3 samples are fewer than num_shards=5"):
+        pipes = [Pipeline(ROWS[:3], [], 2, num_shards=5, shard_id=k) for k in range(5)]
     assert sorted(sum(map(numbers, pipes), [])) == [0, 1, 2]
 
 
@@ -286,7 +288,9 @@ def test_large_numbers():
         assert sorted(numbers(pipe)) == list(range(20))
         with pytest.raises(ValueError, match="there is no batch 0 in epoch"):
             pipe.load_state_dict({**state, "epoch": 2**63 - 1})
-    with Pipeline(ROWS, [], 3, num_shards=2**63 - 1, shard_id=2**63 - 2, shuffle=True) as pipe:
+    with pytest.warns(RuntimeWarning, match="fewer than num_shards"):
+        pipe = Pipeline(ROWS, [], 3, num_shards=2**63 - 1, shard_id=2**63 - 2, shuffle=True)
+    with pipe:
         pipe.load_state_dict({**pipe.state_dict(), "epoch": 2**62})
         numbers(pipe)
     for options in ({"seed": 2**64}, {"batch_size": 2**63}, {"num_shards": 2**70}):

@@ -129,6 +129,12 @@ def test_lines_that_are_no_name_and_label(tmp_path, line):
         file_list(tmp_path / "list.txt")
 
 
+def test_labels_beyond_64_bits(tmp_path):
+    (tmp_path / "list.txt").write_text(f"a.jpg {2**63 - 1}\nb.jpg {2**63}\n")
+    with pytest.raises(ValueError, match=f"line 2 of '.*list.txt' has a label beyond 64 bits, {2**63}"):
+        file_list(tmp_path / "list.txt")
+
+
 def test_lists_that_are_none(tmp_path):
     with pytest.raises(FileNotFoundError, match="file_list: cannot read '.*nothing.txt'"):
         file_list(tmp_path / "nothing.txt")
@@ -300,7 +306,7 @@ def test_make_source(pictures, tmp_path):
             assert type(make_source(thing)).__name__ == name, thing
     with pytest.raises(FileNotFoundError, match="Pipeline: there is no folder, list .* '.*nothing'"):
         make_source(tmp_path / "nothing")
-    with pytest.raises(NotADirectoryError, match="folder: cannot read '.*loose.jpg'"):
+    with pytest.raises(NotADirectoryError, match="Pipeline: '.*loose.jpg' is one file"):
         make_source(pictures / "loose.jpg")
     for wrong in (3, None, b"bytes", Squares):
         with pytest.raises(TypeError, match=f"Pipeline: {type(wrong).__name__} is no source"):
@@ -336,5 +342,7 @@ def test_wrong_remote_files():
         remote(["memory://nothing.jpg"])[0]
     with pytest.raises(ValueError, match="remote: fsspec does not know the address 'pigeon://a.jpg'"):
         remote(["pigeon://a.jpg"])
-    with pytest.raises(ValueError, match="remote: there are no files"):
+    with pytest.raises(ValueError, match=r"remote: 'memory://a/' is a folder: its files are 'memory://a/\*'"):
+        remote("memory://a/")
+    with pytest.raises(ValueError, match="remote: there is no file of the pattern .*nothing"):
         remote("memory://iruka-test-nothing/*.jpg")

@@ -70,7 +70,7 @@ def test_wrong_rows():
     source = dataset([(1, 2), (1, 2, 3), {"a": 1}])
     with pytest.raises(ValueError, match="dataset: sample 1: 3 values, where the fields are value_0, value_1"):
         source[1]
-    with pytest.raises(ValueError, match="dataset: sample 2: no value_0, value_1 among a"):
+    with pytest.raises(ValueError, match="dataset: sample 2: the row has no field 'value_0', 'value_1', but 'a'"):
         source[2]
     with pytest.raises(ValueError, match="dataset: the list has no samples"):
         dataset([])

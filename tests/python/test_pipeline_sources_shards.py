@@ -62,6 +62,8 @@ NUMBERS = [*range(4), *range(4, 9), *range(8, 14)]
 
 def test_samples_have_an_index(shards):
     source = webdataset(f"{shards}/shard-{{000..002}}.tar", EVERYTHING)
+    starred = webdataset(f"{shards}/shard-*.tar", EVERYTHING)
+    assert [starred.describe(k) for k in range(len(starred))] == [source.describe(k) for k in range(len(source))]
     assert isinstance(source, Source) and source.fields == tuple(EVERYTHING) and len(source) == 15
     for place in reversed(range(15)):
         check_sample(source[place], NUMBERS[place])

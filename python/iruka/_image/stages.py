@@ -34,7 +34,10 @@ def numbers_of(values) -> float | tuple[float, ...]:
     """One number, or a tuple of numbers for the channels."""
     if isinstance(values, (int, float)):
         return values
-    array = _np.asarray(values, dtype=_np.float64)
+    given = _np.asarray(values)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"a stage takes a number, or one for each channel, not {values!r}")
+    array = given.astype(_np.float64)
     return float(array) if array.ndim == 0 else tuple(array.ravel().tolist())
 
 

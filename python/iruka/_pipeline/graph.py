@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from .. import _core
+from .._image.geometry import Chain
 from .._image.stages import Stage
 from ..errors import TypeError, ValueError
+from .functions import arrays_returned, name_of
 from .randoms import Random
 from .stages import (
     Decode,
@@ -23,11 +25,6 @@ from .stages import (
 _core_pipeline = _core._pipeline
 
 
-def _name_of(function: Callable) -> str:
-    names = (getattr(function, "__name__", None), getattr(function, "name", None), type(function).__name__)
-    return next(name for name in names if isinstance(name, str) and name)
-
-
 class GraphBuilder:
     """Adds stages to a graph, field by field. `fields` maps names to the numbers of values."""
 
@@ -38,18 +35,21 @@ class GraphBuilder:
         self._draws: dict[int, int] = {}  # the values of drawn numbers, by the distribution's id
         self._places: dict[int, int] = {}  # of stages that draw themselves
         self._kept: list = []  # so that no id is used twice
-        self._pending: dict[str, tuple[list, list, list]] = {}  # stages, bindings, inputs of a field
+        self._pending: dict[str, tuple[list, list, list, str]] = {}  # stages, bindings, inputs, layout of a field
 
     def add_all(self, field: str, stages) -> None:
         if field not in self.fields:
             raise ValueError(f"Pipeline: there is no field {field!r}; the source has {', '.join(self.fields)}")
         if isinstance(stages, (Stage, PipelineStage)) or callable(stages):
             stages = [stages]
+        if not isinstance(stages, Iterable):
+            raise TypeError(f"Pipeline: the stages of {field!r} are a list, not {stages!r}")
         for stage in stages:
             self._add(field, stage)
         self.flush(field)
 
     def _add(self, field: str, stage) -> None:
+        _check_stage(stage)
         if isinstance(stage, RandomFlip):
             stage = self._kept_part(stage, RandomFlip._flip)
         if isinstance(stage, Stage):
@@ -60,10 +60,12 @@ class GraphBuilder:
         if isinstance(stage, PipelineStage):
             operation, inputs = self._operation(stage)
             inputs = [self.fields[field], *inputs]
-            self.fields[field] = self.graph.add(operation, inputs, self._place(stage))
-        elif hasattr(stage, "stages") and hasattr(stage, "layout"):  # an image.Chain
+            owner = stage._drawn_by() if isinstance(stage, RandomResizedCrop) else stage
+            self.fields[field] = self.graph.add(operation, inputs, self._place(owner))
+        elif isinstance(stage, Chain):
             for each in stage.stages:
-                self._pend(field, each)
+                self._pend(field, each, stage.layout)
+            self.flush(field)
         elif callable(stage):
             self._call(field, Function(stage))
         else:
@@ -94,8 +96,9 @@ class GraphBuilder:
             self._kept.append((random, None))
         return self._draws[id(random)]
 
-    def _pend(self, field: str, stage: Stage) -> None:
-        stages, bindings, inputs = self._pending.setdefault(field, ([], [], []))
+    def _pend(self, field: str, stage: Stage, layout: str = "HWC") -> None:
+        """Lets a stage of pictures whose axes are in this order wait for others that join it."""
+        stages, bindings, inputs, _ = self._pending.setdefault(field, ([], [], [], layout))
 
         def parameter(random: Random) -> tuple:
             inputs.append(self._drawn(random))
@@ -109,8 +112,8 @@ class GraphBuilder:
         """Adds the stages that wait for others to join them."""
         if field not in self._pending:
             return
-        stages, bindings, inputs = self._pending.pop(field)
-        operation = _core_pipeline.stages(stages, bindings)
+        stages, bindings, inputs, layout = self._pending.pop(field)
+        operation = _core_pipeline.stages(stages, bindings, layout)
         self.fields[field] = self.graph.add(operation, [self.fields[field], *inputs])
 
     def _operation(self, stage: PipelineStage) -> tuple:
@@ -118,11 +121,11 @@ class GraphBuilder:
         if isinstance(stage, Decode):
             return _core_pipeline.decode(stage._options(self._device)), []
         if isinstance(stage, RandomResizedCrop):
-            return _core_pipeline.random_resized_crop(stage._resize(), tuple(stage.area), tuple(stage.ratio)), []
+            return _core_pipeline.random_resized_crop(stage._resize(), *stage._ranges()), []
         if isinstance(stage, RandomCrop):
             inputs: list[int] = []
             places: list = []
-            for place in stage.at:
+            for place in stage._at():
                 if isinstance(place, Random):
                     inputs.append(self._drawn(place))
                     places.append(("input", len(inputs)))
@@ -138,13 +141,14 @@ class GraphBuilder:
         """The operations of one choice of OneOf, which draw for themselves."""
         operations = []
         for stage in stages:
+            _check_stage(stage)
             stage = stage._flip() if isinstance(stage, RandomFlip) else stage
             if isinstance(stage, Stage):
                 plain, found = bindings_of(stage, lambda random: random._distribution())
                 bindings = [(0, name, element, given) for name, element, given in found]
                 operations.append(_core_pipeline.stages([plain._fields()], bindings))
             elif isinstance(stage, RandomCrop):
-                places = [p._distribution() if isinstance(p, Random) else p for p in stage.at]
+                places = [p._distribution() if isinstance(p, Random) else p for p in stage._at()]
                 operations.append(_core_pipeline.crop_at(*stage._size(), *places))
             elif isinstance(stage, Function):
                 if stage.inputs or stage.outputs:
@@ -163,15 +167,19 @@ class GraphBuilder:
         if not callable(function):
             raise TypeError(f"Function: {function!r} cannot be called")
 
+        name = name_of(function)
+
         def call(arrays, key, numbers):
             made = function(*arrays, draws=numbers) if draws else function(*arrays)
-            return list(made) if outputs > 1 or isinstance(made, tuple) else [made]
+            return arrays_returned(made, name, outputs)
 
-        return _core_pipeline.function(_name_of(function), call, outputs)
+        return _core_pipeline.function(name, call, outputs)
 
     def _call(self, field: str, stage: Function) -> None:
-        inputs = [field] if stage.inputs is None else names_of(stage.inputs)
-        outputs = inputs if stage.outputs is None else names_of(stage.outputs)
+        inputs = [field] if stage.inputs is None else names_of(stage.inputs, "Function: inputs")
+        outputs = inputs if stage.outputs is None else names_of(stage.outputs, "Function: outputs")
+        if not outputs or len(set(outputs)) != len(outputs):
+            raise ValueError(f"Function: outputs are one name or more, each once, not {outputs}")
         for name in inputs:
             if name not in self.fields:
                 raise ValueError(f"Function: there is no field {name!r}; there are {', '.join(self.fields)}")
@@ -182,9 +190,18 @@ class GraphBuilder:
             self.fields[name] = first + k
 
 
-def names_of(given) -> list[str]:
-    """A list of names that may be given as a single one."""
-    return [given] if isinstance(given, str) else list(given)
+def names_of(given, what: str) -> list[str]:
+    """A list of names that may be given as a single one. Raises TypeError for others."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{what} are names of fields, not {given!r}")
+    return list(names)
+
+
+def _check_stage(stage) -> None:
+    """Raises TypeError for a class in the place of a stage."""
+    if isinstance(stage, type) and issubclass(stage, (Stage, PipelineStage, Random, Chain)):
+        raise TypeError(f"Pipeline: {stage.__name__} is a class; a stage is an object of it: {stage.__name__}(...)")
 
 
 def build_graph(fields, stages, device):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import atexit
-import collections
 import contextlib
-import dataclasses
-import keyword
+import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as _np
 
 from .. import _core
 from .._core import ndarray
 from ..errors import TypeError, ValueError
+from .batches import Batches, BatchInfo, batch_of, batch_type
+from .checks import boolean, integer, one_of
 from .dali.dispatch import or_graph
 from .graph import build_graph, names_of
 from .profile import Failure, Profile, Report
@@ -50,49 +50,12 @@ def _to_numpy(array: ndarray):
 _OUTPUTS = {"iruka": lambda array: array, "numpy": _to_numpy, "torch": _to_torch, "jax": _to_jax}
 
 
-@dataclasses.dataclass(frozen=True)
-class BatchInfo:
-    """indices: the samples' numbers in the source. epoch, number: which batch of which epoch it is (None for a sample
-    alone). padded: how many samples at the end repeat the last one."""
-
-    indices: tuple[int, ...]
-    epoch: int
-    number: int | None
-    padded: int
-
-
-def _batch_type(names: list[str]) -> type:
-    """A named tuple of the fields that also says which samples it holds."""
-    fields = [
-        name if name.isidentifier() and not keyword.iskeyword(name) else f"field_{k}" for k, name in enumerate(names)
-    ]
-    if "info" in fields:
-        raise ValueError("Pipeline: batches have an attribute `info`, so that no field can have this name")
-    base = collections.namedtuple("Batch", fields, rename=True)  # type: ignore[misc]
-
-    class Batch(base):
-        """The samples' fields: an array whose first axis counts the samples, or a list of arrays where shapes differ;
-        and `info`, a BatchInfo."""
-
-        info: BatchInfo
-
-    return Batch
-
-
 def _integer(value, name: str, least: int, most: int = 2**63 - 1) -> int:
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise TypeError(f"Pipeline: {name} must be an integer, not {value!r}") from None
-    if number < least:
-        raise ValueError(f"Pipeline: {name} must be at least {least}, not {number}")
-    if number > most:
-        raise ValueError(f"Pipeline: {name} must be at most {most}, not {number}")
-    return number
+    return integer(value, f"Pipeline: {name}", least, most)
 
 
 def _places_of(names, fields: list[str]) -> list[int]:
-    for name in (names := names_of(names)):
+    for name in (names := names_of(names, "Pipeline: cpu_fields")):
         if name not in fields:
             raise ValueError(f"Pipeline: there is no field {name!r} to stay on the CPU; there are {', '.join(fields)}")
     return [fields.index(name) for name in names]
@@ -132,6 +95,8 @@ class Pipeline:
     Raises ValueError and TypeError for arguments and stages that no sample could pass.
     """
 
+    _told_last: dict | None = None  # what the core said of itself when it was closed
+
     @or_graph
     def __init__(
         self,
@@ -156,32 +121,39 @@ class Pipeline:
     ):
         from .sources import make_source
 
-        if output not in _OUTPUTS:
-            raise ValueError(f"Pipeline: output must be one of {', '.join(map(repr, _OUTPUTS))}, not {output!r}")
+        self._convert = _OUTPUTS[one_of(output, "Pipeline: output", _OUTPUTS)]
+        if isinstance(source, Pipeline):  # whose len() counts batches, and whose elements are samples
+            raise TypeError(
+                "Pipeline: a Pipeline is no source of another one: give its source, pipe.source, and all stages "
+                "in one list"
+            )
         self.source = make_source(source)
-        self._convert = _OUTPUTS[output]
         graph, self.fields = build_graph(list(self.source.fields), stages, device)
-        self._batch_type = _batch_type(self.fields)
+        self._names = tuple(self.fields)
+        batch_type(self._names)  # refuses names that no batch has
         self._options = {
             "batch_size": _integer(batch_size, "batch_size", 1),
-            "shuffle": bool(shuffle),
+            "shuffle": boolean(shuffle, "Pipeline: shuffle"),
             "seed": _integer(seed, "seed", 0, 2**64 - 1),
             "device": device,
             "cpu_outputs": _places_of(cpu_fields, self.fields),
             "shard": _integer(shard_id, "shard_id", 0),
             "shards": _integer(num_shards, "num_shards", 1),
-            "stick_to_shard": bool(stick_to_shard),
-            "pad_last_batch": bool(pad_last_batch),
-            "last_batch": last_batch,
+            "stick_to_shard": boolean(stick_to_shard, "Pipeline: stick_to_shard"),
+            "pad_last_batch": boolean(pad_last_batch, "Pipeline: pad_last_batch"),
+            "last_batch": one_of(last_batch, "Pipeline: last_batch", ("partial", "drop", "fill")),
             "threads": 0 if threads is None else _integer(threads, "threads", 1),
             "prefetch": _integer(prefetch, "prefetch", 0),
-            "on_error": on_error,
+            "on_error": one_of(on_error, "Pipeline: on_error", ("raise", "skip", "replace")),
             "serial": False,
         }
         self._pipeline = _core_pipeline.Pipeline(self.source._core_source(), graph, self._options)
-        self._progress = progress
+        self._progress = boolean(progress, "Pipeline: progress")
         self._is_resumed = False
+        self._turn = 0  # of the iterator that may take batches
+        self._has_warned = False
         _alive.add(self)
+        self._warn_of_few_samples()
 
     @property
     def batch_size(self) -> int:
@@ -192,51 +164,62 @@ class Pipeline:
             raise ValueError("Pipeline: it was closed")
         return self._pipeline
 
+    def _warn_of_few_samples(self) -> None:
+        samples, shards, batch_size = self._core().samples(), self._options["shards"], self._options["batch_size"]
+        reason = ""
+        if samples == -1 or self._options["pad_last_batch"]:
+            return
+        if samples < shards:
+            reason = f"{samples} samples are fewer than num_shards={shards}"
+        elif self._options["last_batch"] == "drop" and samples // shards < batch_size:
+            reason = f"a shard has {samples // shards} samples, fewer than batch_size={batch_size}"
+        if reason:
+            warnings.warn(f"Pipeline: {reason}, so that epochs may have no batch", RuntimeWarning, stacklevel=4)
+
+    __reversed__ = None  # batches are counted by len(), samples by pipe[i]
+
     def __len__(self) -> int:
-        """The batches of this epoch. Raises TypeError for a source of unknown length."""
+        """The batches of this epoch; pipeline[i], however, is a sample. Raises TypeError for a source of unknown
+        length."""
         batches = self._core().batches()
         if batches is None:
             raise TypeError(f"Pipeline: {self.source!r} has no length")
         return batches
 
-    def __iter__(self):
-        """The batches of an epoch: what is left of the one that load_state_dict() named, else a whole one."""
+    def __iter__(self) -> Batches:
+        """The batches of an epoch: what is left of the one that load_state_dict() named, else a whole one. Ends the
+        epoch of an earlier iterator, which raises RuntimeError if it is asked for more."""
         core = self._core()
         if not self._is_resumed:
             core.reset()
         self._is_resumed = False
-        return self._with_bar(self._batches())
+        self._turn += 1
+        return Batches(self, self._turn)
 
-    def _batches(self):
-        while (batch := self._next()) is not None:
-            yield batch
+    def _current_epoch(self) -> int:
+        return self._core().state()["epoch"]
 
-    def _with_bar(self, batches):
-        if not self._progress:
-            return batches
+    def _made(self):
+        """The core's next batch, or None at the end of an epoch."""
         try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return batches
-        return tqdm(batches, total=self._core().batches(), initial=self.state_dict()["batch"], unit="batch")
-
-    def _next(self):
-        try:
-            made = self._core().next()  # no name for it: the error that it keeps has this frame in its traceback
+            return self._core().next()  # no name for it: the error that it keeps has this frame in its traceback
+        except StopIteration as error:  # which would look like the end
+            self._name_sample(error)
+            raise RuntimeError("Pipeline: a function or the source raised StopIteration for a sample") from error
         except BaseException as error:
             self._name_sample(error)
             raise
+
+    def _next(self):
+        made = self._made()
         if made is None:
             return None
         outputs, indices, padded, epoch, number = made
-        batch = self._batch_type(
-            *(
-                [self._convert(each) for each in value] if isinstance(value, list) else self._convert(value)
-                for value in outputs
-            )
+        values = (
+            [self._convert(each) for each in value] if isinstance(value, list) else self._convert(value)
+            for value in outputs
         )
-        batch.info = BatchInfo(tuple(indices), epoch, number, padded)
-        return batch
+        return batch_of(self._names, values, BatchInfo(tuple(indices), epoch, number, padded))
 
     def _name_sample(self, error: BaseException) -> None:
         """Adds to an error which sample and stage it is about."""
@@ -250,10 +233,9 @@ class Pipeline:
         core = self._core()
         number = _integer(index, "an index", -(2**63))
         number = number + core.samples() if number < 0 else number
-        epoch = core.state()["epoch"]
-        sample = self._batch_type(*map(self._convert, core.sample(epoch, number)))
-        sample.info = BatchInfo((number,), epoch, None, 0)
-        return sample
+        epoch = self._current_epoch()
+        values = map(self._convert, core.sample(epoch, number))
+        return batch_of(self._names, values, BatchInfo((number,), epoch, None, 0))
 
     def reset(self) -> None:
         """Ends the epoch, if one has begun: the next batch is the first one of the next epoch."""
@@ -263,7 +245,7 @@ class Pipeline:
     def state_dict(self) -> dict:
         """Where the pipeline is, small and free of arrays: load_state_dict() of a pipeline made alike goes on with the
         batch that would have come next."""
-        return {**self._core().state(), "samples": self._core().samples(), **self._signature()}
+        return {**self._told("state"), "samples": self._told("samples"), **self._signature()}
 
     def _signature(self) -> dict:
         names = ("batch_size", "shuffle", "shard", "shards", "stick_to_shard", "pad_last_batch", "last_batch")
@@ -273,35 +255,50 @@ class Pipeline:
         """Goes on where state_dict() was taken. Raises ValueError for the state of a pipeline with other samples,
         batches, shards or seed."""
         own = self.state_dict()
+        if not isinstance(state, Mapping):
+            raise TypeError(f"load_state_dict: the state is a dict that state_dict() gave, not {state!r}")
         for name in own:
             if name not in state:
                 raise ValueError(f"load_state_dict: the state has no {name!r}")
             if name not in ("epoch", "batch") and state[name] != own[name]:
                 raise ValueError(
-                    f"load_state_dict: the state is of a pipeline with {name} {state[name]}, not {own[name]}"
+                    f"load_state_dict: the state is of a pipeline with {name} {state[name]!r}, not {own[name]!r}"
                 )
-        place = [_integer(state[name], f"load_state_dict: {name}", 0) for name in ("epoch", "batch")]
+        place = [integer(state[name], f"load_state_dict: {name}", 0) for name in ("epoch", "batch")]
         self._core().restore(state["seed"], *place)
         self._is_resumed = True
+        self._turn += 1
 
     @property
     def failures(self) -> list[Failure]:
         """The samples that could not be made so far, at most 10,000."""
-        return [Failure(*each) for each in self._core().failures()]
+        return [Failure(*each) for each in self._told("failures")]
 
     def report(self) -> Report:
         """How many samples were made, failed, were replaced or skipped, and which."""
-        profile = self._core().profile()
-        return Report(profile["samples"], self._core().failure_count(), self.failures)
+        return Report(self._told("profile")["samples"], self._told("failure_count"), self.failures)
 
     def profile(self) -> Profile:
         """Where the time goes: print it."""
-        return Profile.of(self._core().profile(), _core.get_num_threads())
+        return Profile.of(self._told("profile"), self._threads())
+
+    def _threads(self) -> int:
+        every = _core.get_num_threads()
+        return min(self._options["threads"] or every, every)
+
+    def _told(self, name: str):
+        """What the core says of itself; when it was closed, what it said last."""
+        if self._pipeline is None and self._told_last:
+            return self._told_last[name]
+        return getattr(self._core(), name)()
 
     def close(self) -> None:
-        """Stops the threads. Batches stay as they are; the pipeline makes no more of them."""
+        """Stops the threads. Batches stay as they are; the pipeline makes no more of them, but report(), profile() and
+        state_dict() tell of those that it made."""
         if self._pipeline is not None:
             self._pipeline.stop()
+            names = ("state", "samples", "profile", "failures", "failure_count")
+            self._told_last = {name: getattr(self._pipeline, name)() for name in names}
             self._pipeline = None
 
     def __enter__(self):
@@ -309,6 +306,9 @@ class Pipeline:
 
     def __exit__(self, *exc) -> None:
         self.close()
+
+    def __reduce__(self):
+        raise TypeError("Pipeline: it has threads and is neither copied nor pickled; make another one of its source")
 
     def __repr__(self):
         return f"<Pipeline of {self.source!r}: {', '.join(self.fields)} in batches of {self.batch_size}>"

@@ -51,8 +51,8 @@ class StageTime(NamedTuple):
 
 @dataclasses.dataclass
 class Profile:
-    """waited: seconds in which the consumer waited for batches; idle: seconds in which the pipeline waited for the
-    consumer."""
+    """waited: seconds in which the consumer waited for batches. idle: seconds between an epoch's batches in which the
+    pipeline waited for the consumer: all batches that it may make ahead were made. threads: at most so many work."""
 
     samples: int
     batches: int
@@ -91,8 +91,9 @@ class Profile:
 
     def __str__(self):
         total = sum(stage.seconds for stage in self.stages) or 1.0
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
         lines = [
-            f"{self.samples} samples in {self.batches} batches on {self.threads} threads; the consumer waited "
+            f"{self.samples} samples in {self.batches} batches on {threads}; the consumer waited "
             f"{self.waited:.3f} s, the pipeline {self.idle:.3f} s",
             f"{'stage':<24}{'calls':>10}{'ms each':>12}{'share':>9}",
         ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import TypeError, ValueError
+from .checks import number, numbers
 
 if TYPE_CHECKING:
     _Number = float  # a distribution may stand where a stage has a number
@@ -20,6 +21,13 @@ class Random(_Number):
     It follows from the pipeline's seed, the epoch and the sample's index. One object that stands in several places, of
     several fields too, has the same number there: a picture and its mask are turned by the same angle.
     """
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            number(getattr(self, field.name), f"{type(self).__name__}: {field.name}")
+
+    def __bool__(self):
+        raise TypeError(f"{type(self).__name__}: it is drawn for each sample and has no truth; a Function draws itself")
 
     def _distribution(self) -> tuple:
         """The distribution as the core takes it."""
@@ -91,10 +99,15 @@ class Choice(Random):
     values: Sequence[float]
     weights: Sequence[float] | None = None
 
+    def __post_init__(self):
+        numbers(self.values, "Choice: the values (OneOf chooses among stages)")
+        if self.weights is not None:
+            numbers(self.weights, "Choice: the weights")
+
     def _distribution(self):
         if len(self.values) == 0:
             raise ValueError("Choice: there are no values to choose from")
         return ("choice", tuple(self.values), None if self.weights is None else tuple(self.weights))
 
     def _example(self):
-        return float(self.values[0])
+        return float(self._distribution()[1][0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,16 @@ from typing import Any
 from .. import image
 from .._image.stages import Stage, pair_of
 from ..errors import TypeError, ValueError
+from .checks import number, numbers, pair
 from .randoms import Bernoulli, Random, Uniform
+
+
+def _size_of(given, function: str) -> tuple[int, int]:
+    """Two positive integers. Raises TypeError and ValueError otherwise."""
+    size = pair_of(given, function)
+    if min(size) < 1:
+        raise ValueError(f"{function}: (height, width) are positive, not {size}")
+    return size
 
 
 class PipelineStage:
@@ -31,7 +41,7 @@ class Decode(PipelineStage):
     reducing_gap: float | None = None
 
     def _options(self, device):
-        gap = self.reducing_gap
+        gap = None if self.reducing_gap is None else number(self.reducing_gap, "Decode: reducing_gap")
         if gap is not None and not gap >= 1:
             raise ValueError(f"Decode: reducing_gap is at least 1, not {gap}")
         given = (self.mode, self.max_pixels, self.apply_orientation, self.dtype, None, None, device, None)
@@ -49,7 +59,12 @@ class RandomCrop(PipelineStage):
     )
 
     def _size(self):
-        return pair_of(self.size, "RandomCrop")
+        return _size_of(self.size, "RandomCrop")
+
+    def _at(self):
+        if not isinstance(self.at, (tuple, list)) or len(self.at) != 2:
+            raise ValueError(f"RandomCrop: at is (y, x), two numbers or distributions, not {self.at!r}")
+        return [each if isinstance(each, Random) else number(each, "RandomCrop: each of at") for each in self.at]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +75,8 @@ class RandomResizedCrop(PipelineStage):
     area: least and most area of the part, as parts of the picture's.
     ratio: least and most width over height; its logarithm is uniform.
     filter, antialias, convention: as of image.resize.
+    like: another RandomResizedCrop, whose part of the sample is taken here too, with its area and ratio: for a mask, of
+        the picture's size, that has another filter.
     """
 
     size: tuple[int, int]
@@ -68,9 +85,22 @@ class RandomResizedCrop(PipelineStage):
     filter: str = "linear"
     antialias: bool | None = None
     convention: str = "pillow"
+    like: RandomResizedCrop | None = None
 
     def _resize(self):
-        return image.Resize(self.size, self.filter, self.antialias, self.convention)._fields()
+        size = _size_of(self.size, "RandomResizedCrop")
+        return image.Resize(size, self.filter, self.antialias, self.convention)._fields()
+
+    def _drawn_by(self) -> RandomResizedCrop:
+        """The stage that says which part is taken."""
+        if self.like is not None and not isinstance(self.like, RandomResizedCrop):
+            raise TypeError(f"RandomResizedCrop: like is another RandomResizedCrop, not {self.like!r}")
+        return self if self.like is None else self.like._drawn_by()
+
+    def _ranges(self):
+        owner = self._drawn_by()
+        name = "RandomResizedCrop"
+        return pair(owner.area, f"{name}: area (least, most)"), pair(owner.ratio, f"{name}: ratio (least, most)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,8 +111,9 @@ class RandomFlip(PipelineStage):
     vertical: float = 0.0
 
     def _flip(self):
-        vertical: Any = Bernoulli(self.vertical) if self.vertical else False
-        horizontal: Any = Bernoulli(self.p)
+        has_vertical = number(self.vertical, "RandomFlip: vertical") != 0
+        vertical: Any = Bernoulli(self.vertical) if has_vertical else False
+        horizontal: Any = Bernoulli(number(self.p, "RandomFlip: p"))
         return image.Flip(horizontal, vertical)
 
 
@@ -95,22 +126,26 @@ class OneOf(PipelineStage):
     probabilities: Sequence[float] | None = None
 
     def _parts(self):
+        if not isinstance(self.choices, (list, tuple)):
+            raise TypeError(f"OneOf: the choices are a list of stages, or of lists of them, not {self.choices!r}")
         choices = [list(each) if isinstance(each, (list, tuple)) else [each] for each in self.choices]
         if not choices:
             raise ValueError("OneOf: there is nothing to choose from")
         given = self.probabilities
-        return choices, [1.0 / len(choices)] * len(choices) if given is None else [float(p) for p in given]
+        equal = (1.0 / len(choices),) * len(choices)
+        return choices, list(equal if given is None else numbers(given, "OneOf: the probabilities"))
 
 
 def Maybe(stages, p: float = 0.5) -> OneOf:
     """Applies stages, or one stage, with probability `p`."""
-    return OneOf([stages], [p])
+    return OneOf([stages], [number(p, "Maybe: p")])
 
 
 @dataclasses.dataclass(frozen=True)
 class Function(PipelineStage):
     """Calls `function` with the arrays of `inputs`, fields of a sample, and replaces those of `outputs` by what it
-    returns: an array, or a tuple of them.
+    returns: an array, or a tuple or list of them where there are several outputs. Arrays are Iruka's, on the CPU, which
+    NumPy takes; np.asarray(x) is for libraries that want NumPy's own, such as OpenCV.
 
     Functions run on the pipeline's threads, in parallel where they leave the interpreter's lock, as NumPy and Iruka do.
     Their default device is the pipeline's.
@@ -119,7 +154,8 @@ class Function(PipelineStage):
     inputs: names of fields; None: the field whose stages these are.
     outputs: names of fields, which may be new; None: `inputs`.
     draws: also passes `draws=`, an object with uniform(), normal(), below(n) and bits(), whose numbers follow from the
-        pipeline's seed, the epoch and the sample's index.
+        pipeline's seed, the epoch and the sample's index. uniform(low, high), normal(mean, std) and integers(low, high)
+        are as Uniform, Normal and Integers.
     """
 
     function: Callable
@@ -147,8 +183,11 @@ def bindings_of(stage: Stage, name_of: Callable[[Random], tuple]) -> tuple[Stage
                 found.append((field.name, element, name_of(part)))
     if not changes:
         return stage, []
-    plain = dataclasses.replace(stage, **changes)
-    kind = plain._fields()[0]
     if isinstance(stage, (image.WarpAffine, image.WarpPerspective, image.Pad, image.ColorMatrix)):
         raise TypeError(f"{type(stage).__name__}: its numbers cannot be drawn one by one: use a Function, or OneOf")
+    plain = dataclasses.replace(stage, **changes)
+    try:
+        kind = plain._fields()[0]
+    except (builtins.TypeError, builtins.ValueError) as error:
+        raise type(error)(f"{error}, an example of {stage!r}") from None
     return plain, [(f"{kind}.{name}", element, parameter) for name, element, parameter in found]

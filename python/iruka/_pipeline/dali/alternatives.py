@@ -33,7 +33,8 @@ INSTEAD = {
     "readers.numpy": _SOURCE.format("npy"), "numpy_reader": _SOURCE.format("npy"),
     "readers.webdataset": _SOURCE.format("webdataset"),
     **dict.fromkeys(("readers.caffe", "readers.caffe2", "readers.mxnet", "readers.tfrecord", "readers.coco",
-        "caffe_reader", "caffe2_reader", "mxnet_reader", "tfrecord_reader", "coco_reader"),
+        "caffe_reader", "caffe2_reader", "mxnet_reader", "tfrecord_reader", "coco_reader",
+        "mx_net_reader", "tf_record_reader"),  # MXNetReader, TFRecordReader
         "write the records as files (readers.file) or tar shards (iruka.pipeline.webdataset), or feed them by "
         "fn.external_source"),
     "decoders.image_slice": "use decoders.image and index the picture, or decoders.image_crop",

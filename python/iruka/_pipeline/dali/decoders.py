@@ -59,7 +59,7 @@ def image_decoder(node, *, output_type=DALIImageType.RGB, dtype=None, adjust_ori
 
 @operator("decoders.image_crop", "crop_d crop_pos_z")
 def image_decoder_crop(
-    node, *, crop=None, crop_h=0, crop_w=0, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round",
+    node, *, crop=None, crop_h=None, crop_w=None, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round",
     output_type=DALIImageType.RGB, dtype=None, adjust_orientation=True, device=None,
 ):  # fmt: skip
     """Decodes the window of a picture that fn.crop would cut out."""

@@ -38,7 +38,9 @@ class Feed(Root):
         for data that is not what was declared."""
         if layout is not None and self.layout and layout != self.layout:
             raise ValueError(f"feed_input: the layout is {self.layout!r}, not {layout!r}")
-        self.waiting.append([self._sample(each) for each in samples_of(data)])
+        samples = [self._sample(each) for each in samples_of(data)]
+        check_one_dtype(samples, f"external_source: {self.label!r}")
+        self.waiting.append(samples)
 
     def _sample(self, given):
         if isinstance(given, (bytes, bytearray)):
@@ -59,6 +61,13 @@ class Feed(Root):
             raise RuntimeError(f"external_source: there is no data for {self.label!r}; call feed_input before run()")
         assert self._last is not None
         return self._last
+
+
+def check_one_dtype(samples, what: str) -> None:
+    """Raises TypeError for samples of unlike dtypes."""
+    dtypes = list(dict.fromkeys(str(each.dtype) for each in samples))
+    if len(dtypes) > 1:
+        raise TypeError(f"{what}: the samples of a batch have one dtype, not {', '.join(dtypes)}")
 
 
 def _host_array(given):

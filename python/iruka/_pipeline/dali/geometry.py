@@ -225,21 +225,22 @@ def random_resized_crop(
 
 
 def crop_size(function: str, crop, crop_h, crop_w) -> list | None:
-    """[height, width], or None where no size is given."""
-    if crop is not None and (crop_h or crop_w):
+    """[height, width], or None where no size is given. An extent that is not positive is the picture's own."""
+    if crop is not None and (crop_h is not None or crop_w is not None):
         raise ValueError(f"{function}: crop is given, or crop_h and crop_w")
-    if crop is not None:
-        sizes = size_of(crop, function)
-        return None if all(not isinstance(each, DataNode) and each == 0 for each in sizes) else sizes
-    if not isinstance(crop_h, DataNode) and not isinstance(crop_w, DataNode) and not crop_h and not crop_w:
+    if (crop_h is None) != (crop_w is None):
+        raise ValueError(f"{function}: crop_h and crop_w are given together")
+    if crop is None and crop_h is None:
         return None
-    return [crop_h, crop_w]
+    sizes = size_of([crop_h, crop_w] if crop is None else crop, function)
+    return sizes if any(isinstance(each, DataNode) or each > 0 for each in sizes) else None
 
 
 def window(info, values, rounding: str, policy: str, function: str):
     """(y, x, height, width) of a crop: positions are parts of the room that is left. A policy other than 'error' lets
     the window leave the picture."""
-    height, width = (_rounded(values[name]) for name in ("crop_h", "crop_w"))
+    given = (values["crop_h"], info.height), (values["crop_w"], info.width)
+    height, width = (_rounded(extent) if extent > 0 else own for extent, own in given)
     whole = _away if rounding == "round" else int
     y = whole(values["crop_pos_y"] * (info.height - height))
     x = whole(values["crop_pos_x"] * (info.width - width))
@@ -283,7 +284,7 @@ def _fill(function: str, fill_values):
 def cropped(function: str, node, sizes, position, rounding: str, policy: str, fill, device=None) -> DataNode:
     """A picture behind a crop at a position (y, x)."""
     values = {"crop_h": sizes[0], "crop_w": sizes[1], "crop_pos_y": position[0], "crop_pos_x": position[1]}
-    is_fixed = not any(isinstance(each, DataNode) for each in sizes)
+    is_fixed = not any(isinstance(each, DataNode) or each <= 0 for each in sizes)
     if is_fixed and policy == "error" and node.is_picture:
         return _crop_at(function, node, sizes, position, rounding, device)
 
@@ -321,7 +322,7 @@ def position_of(function: str, crop_pos_x, crop_pos_y) -> list:
 
 @operator("crop", "crop_d crop_pos_z")
 def crop(
-    node, *, crop=None, crop_h=0, crop_w=0, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round",
+    node, *, crop=None, crop_h=None, crop_w=None, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round",
     out_of_bounds_policy="error", fill_values=0.0, dtype=None, device=None,
 ):  # fmt: skip
     """The window of size `crop` (height, width) whose corner is at crop_pos of the room that is left."""
@@ -337,7 +338,7 @@ def crop(
 
 @operator("crop_mirror_normalize", "crop_d crop_pos_z")
 def crop_mirror_normalize(
-    node, *, crop=None, crop_h=0, crop_w=0, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round", mirror=0, mean=0.0,
+    node, *, crop=None, crop_h=None, crop_w=None, crop_pos_x=0.5, crop_pos_y=0.5, rounding="round", mirror=0, mean=0.0,
     std=1.0, scale=1.0, shift=0.0, dtype=_FLOAT, output_layout="CHW", pad_output=False, out_of_bounds_policy="error",
     fill_values=0.0, device=None,
 ):  # fmt: skip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import enum
 import math
 import warnings
 from collections.abc import Sequence
 
 from ...errors import TypeError, ValueError
+from ..checks import integer
 from .tensors import TensorList
 
 
@@ -164,6 +166,10 @@ class BaseIterator(abc.ABC):
         self._pipelines = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         if not self._pipelines:
             raise ValueError("iterator: there is no pipeline")
+        for pipeline in self._pipelines:
+            if not hasattr(pipeline, "max_batch_size"):
+                raise TypeError(f"iterator: a pipeline is one that pipeline_def or DALI's form makes, not {pipeline!r}")
+        size = integer(size, "iterator: size", -(2**63))
         self.batch_size = self._pipelines[0].max_batch_size
         if any(each.max_batch_size != self.batch_size for each in self._pipelines):
             raise ValueError("iterator: the pipelines have unlike batch sizes")
@@ -300,7 +306,8 @@ class BaseIterator(abc.ABC):
         epochs = self._epochs
         if epochs.would_drop() and not epochs.is_over:
             self._first = None
-            self._run()  # the rest of the epoch, which is left out
+            with contextlib.suppress(StopIteration):  # the source has ended before
+                self._run()  # the rest of the epoch, which is left out
             epochs.advance()
         if not epochs.is_over and epochs.size > 0:
             warnings.warn("iterator: reset() in the middle of an epoch does nothing", RuntimeWarning, stacklevel=2)
@@ -336,9 +343,9 @@ class DictionaryIterator(BaseIterator):
     def _given(self, outputs: list):
         made = []
         for batch in outputs:
-            if len(batch) < len(self.output_map):
+            if len(batch) != len(self.output_map):
                 raise ValueError(f"iterator: output_map names {len(self.output_map)} outputs of {len(batch)}")
-            made.append({name: self._converted(each) for name, each in zip(self.output_map, batch, strict=False)})
+            made.append({name: self._converted(each) for name, each in zip(self.output_map, batch, strict=True)})
         return made
 
 

@@ -13,6 +13,8 @@ import numpy as _np
 
 from ... import _core
 from ...errors import TypeError, ValueError
+from ..checks import number
+from ..functions import arrays_returned
 from .types import DALIDataType, UnsupportedError, dtype_of
 
 _numbers = itertools.count()
@@ -278,8 +280,7 @@ class Lowering:
         """Adds `call(*arrays) -> array or tuple of arrays`, on NumPy's arrays."""
 
         def called(arrays, key, draws):
-            results = call(*map(_np.asarray, arrays))
-            return list(results) if outputs > 1 else [results]
+            return arrays_returned(call(*map(_np.asarray, arrays)), name, outputs)
 
         first = self.add(self.core.function(name, called, outputs), inputs)
         return list(range(first, first + outputs))
@@ -333,4 +334,8 @@ def numbers_of(value, count: int, function: str, name: str) -> list:
         given = given * count
     if len(given) != count:
         raise ValueError(f"{function}: {name} has {count} numbers, not {len(given)}: {value!r}")
-    return [each if isinstance(each, DataNode) else constant_of(each, function) for each in given]
+    made = [each if isinstance(each, DataNode) else constant_of(each, function) for each in given]
+    for each in made:
+        if not isinstance(each, DataNode):
+            number(each, f"{function}: {name}")
+    return made

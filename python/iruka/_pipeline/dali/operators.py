@@ -12,6 +12,7 @@ import numpy as _np
 
 from ... import image
 from ...errors import TypeError, ValueError
+from ..checks import number, pair as checked_pair
 from .nodes import PICTURE_DTYPES, DataNode, Operation, ScalarConstant, constant_of, device_of
 from .types import UnsupportedError
 
@@ -186,16 +187,17 @@ def size_of(given, name: str, count: int = 2) -> list:
     numbers = list(given) if _np.ndim(given) else [given] * count
     if len(numbers) != count:
         raise ValueError(f"{name}: a size has {count} numbers (height, width), not {given!r}")
+    numbers = [each if isinstance(each, DataNode) else constant_of(each, name) for each in numbers]
+    for each in numbers:
+        if not isinstance(each, DataNode):
+            number(each, f"{name}: an extent of a size")
     return numbers
 
 
 def pair(given, name: str, argument: str) -> tuple[float, float]:
     """Two numbers, the same for all samples."""
     given = constant_of(given, name)
-    numbers = tuple(map(float, given)) if _np.ndim(given) else (float(given), float(given))
-    if len(numbers) != 2:
-        raise ValueError(f"{name}: {argument} has two numbers, not {given!r}")
-    return numbers
+    return checked_pair(given if _np.ndim(given) else (given, given), f"{name}: {argument}")
 
 
 def normal_numbers(function: str, mean, std, scale: float, shift: float) -> tuple[list, list]:

@@ -11,12 +11,13 @@ import threading
 import warnings
 import weakref
 
-from ..._core import asnumpy
+from ..._core import asnumpy, get_num_threads
 from ..._numpy.conversion import asarray
 from ...errors import TypeError, ValueError
+from ..checks import integer
 from ..pipeline import Pipeline, _alive
 from .checkpoints import Checkpoint
-from .external import Feed
+from .external import Feed, check_one_dtype
 from .nodes import (
     DataNode,
     Lowering,
@@ -126,7 +127,8 @@ class GraphPipeline(Pipeline):
         self._batch_size = batch_size
         self._num_threads = num_threads
         self._device_id = None if device_id in (None, CPU_ONLY_DEVICE_ID) else max(int(device_id), 0)
-        self._seed = secrets.randbits(32) if seed is None or seed < 0 else int(seed)
+        is_drawn = seed is None or integer(seed, "Pipeline: seed", -(2**63), 2**64 - 1) < 0
+        self._seed = secrets.randbits(32) if is_drawn else int(seed)
         self._has_checkpoints = bool(enable_checkpointing)
         self._restored = None if checkpoint is None else Checkpoint.loaded(checkpoint)
         if self._restored is not None:
@@ -169,6 +171,15 @@ class GraphPipeline(Pipeline):
     def load_state_dict(self, state):
         """Raises UnsupportedError."""
         raise UnsupportedError(f"Pipeline: checkpoint= resumes in DALI's names; load_state_dict() is of {_STAGES}")
+
+    def _core(self):
+        if self._pipeline is None and not self._is_closed:
+            raise ValueError("Pipeline: it was not built yet; run() and build() do so")
+        return super()._core()
+
+    def _threads(self) -> int:
+        every = get_num_threads()
+        return min(max(self._num_threads or 0, 0) or every, every)
 
     def close(self) -> None:
         """Stops the threads."""
@@ -475,13 +486,12 @@ class GraphPipeline(Pipeline):
 
     def _next_of_core(self):
         try:
-            return self._core().next()
+            return self._made()
         except BaseException as error:
             if isinstance(error, Exception):  # else it is interrupted: the batch is still there
                 self._scheduled -= 1
                 core = self._core().state()
                 self._note_taken((core["epoch"], core["batch"] - 1))
-            self._name_sample(error)
             raise
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
@@ -499,9 +509,8 @@ class GraphPipeline(Pipeline):
                 data = [asarray(each) for each in samples]
                 tensors = TensorList(data, node.layout)
                 data = tensors.as_tensor() if tensors.is_dense_tensor() else data
-            dtypes = {str(each.dtype) for each in data} if isinstance(data, list) else ()
-            if len(dtypes) > 1:
-                raise TypeError(f"Pipeline: the samples of output {len(made)} have unlike dtypes: {sorted(dtypes)}")
+            if isinstance(data, list):
+                check_one_dtype(data, f"Pipeline: the output {node.name!r}")
             tensors = TensorList(data, node.layout)
             made.append(tensors.on("cpu" if node.device == "cpu" else f"cuda:{self._device_id}"))
         return tuple(made)

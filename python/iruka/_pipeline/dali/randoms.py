@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as _np
 
 from ...errors import ValueError
+from ..checks import number, numbers as checked_numbers
 from .nodes import DataNode, Operation, constant_of, function_node
 from .operators import operator
 from .types import UnsupportedError, dtype_of
@@ -48,7 +49,7 @@ def _drawn(name: str, distribution: tuple, shape, seed, dtype, like) -> DataNode
 
 
 def _number(name: str, value) -> float:
-    return float(constant_of(value, name))
+    return number(constant_of(value, name), f"{name}: an argument")
 
 
 @operator("random.uniform")
@@ -57,8 +58,10 @@ def uniform(shape_like=None, *, range=(-1.0, 1.0), values=None, shape=None, dtyp
     name = "random.uniform"
     dtype = dtype_of(dtype, name) or _np.dtype("float32")
     if values is not None:
-        numbers = [float(each) for each in constant_of(values, name)]
+        numbers = list(checked_numbers(constant_of(values, name), f"{name}: values"))
         return _drawn(name, ("choice", numbers, None), shape, seed, dtype, shape_like)
+    if not isinstance(range, DataNode) and not (hasattr(range, "__len__") and len(range) == 2):
+        raise ValueError(f"{name}: range is (low, high), not {range!r}")
     if isinstance(range, DataNode) or any(isinstance(each, DataNode) for each in range):
         unit = _drawn(name, ("uniform", 0.0, 1.0), shape, seed, _np.dtype("float32"), shape_like)
         low, high = range[0], range[1]

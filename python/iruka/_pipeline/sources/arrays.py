@@ -146,4 +146,9 @@ def npy(paths: str | os.PathLike | Iterable[str | os.PathLike]) -> Source:
     if not isinstance(paths, (str, bytes, os.PathLike)):
         return ArrayFiles(paths)
     path = os.fsdecode(paths)
-    return ArrayFiles(files_below(path, ["npy"], "npy")) if os.path.isdir(path) else ArrayFile(path)
+    if not os.path.isdir(path):
+        return ArrayFile(path)
+    found = files_below(path, ["npy"], "npy")
+    if not found:
+        raise ValueError(f"npy: there are no files: '{path}' has no .npy file in it or below")
+    return ArrayFiles(found)

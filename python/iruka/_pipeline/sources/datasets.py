@@ -20,6 +20,9 @@ def is_random_access(data) -> bool:
     return hasattr(data, "__getitem__") and hasattr(data, "__len__") and not is_iterable
 
 
+_MOST_LOOKED_AT = 16
+
+
 class Dataset(Source):
     """The rows of a dataset with `__len__` and `__getitem__`."""
 
@@ -28,8 +31,22 @@ class Dataset(Source):
         self._size = len(data)
         if not self._size:
             raise ValueError(f"dataset: the {type(data).__name__} has no samples")
-        self.fields = fields_of_row(data[0], "dataset") if fields is None else checked_fields(fields, "dataset")
+        self.fields = self._fields_of_first() if fields is None else checked_fields(fields, "dataset")
         self._turn = self._lock()
+
+    def _fields_of_first(self) -> tuple[str, ...]:
+        """The fields of the first sample that can be read: others fail when they are made."""
+        first: Exception | None = None
+        for index in range(min(self._size, _MOST_LOOKED_AT)):
+            try:
+                row = self._data[index]
+            except Exception as error:
+                first = first or error
+            else:
+                return fields_of_row(row, "dataset")
+        assert first is not None
+        first.add_note(f"dataset: sample 0, which is read for the fields, and as many as {_MOST_LOOKED_AT} behind it")
+        raise first
 
     def _lock(self):
         return contextlib.nullcontext() if self._thread_safe else threading.Lock()
@@ -157,7 +174,8 @@ def dataset(data, fields: Sequence[str] | str | None = None, *, thread_safe: boo
         the fields; a tuple, whose fields are `value_0`, `value_1` and so on (or those of a named tuple); or one
         `value`. A value is an array, a number, text, bytes, a path, a picture of Pillow, or Hugging Face's dict of
         `bytes` and `path`, which is a file that the pipeline decodes. What can only be iterated is given to iterable().
-    fields: the names of the values; of a dict's rows, which ones are taken. By default the first row says.
+    fields: the names of the values; of a dict's rows, which ones are taken. By default the first row says, which is
+        read at once; if it cannot be read, one of the next 15.
     thread_safe: False for a dataset whose `__getitem__` only one thread may call at a time.
 
     Raises TypeError for other objects, and ValueError for no samples and for a row of other values than the fields.

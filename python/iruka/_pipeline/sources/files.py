@@ -163,4 +163,6 @@ def file_list(path: str | os.PathLike, root: str | os.PathLike | None = None, *,
             raise ValueError(f"file_list: line {number} of '{listing}' is no name and integer: {line!r}")
         names.append(os.path.join(base, parts[0]))
         numbers.append(int(parts[1]))
+        if not -(2**63) <= numbers[-1] < 2**63:
+            raise ValueError(f"file_list: line {number} of '{listing}' has a label beyond 64 bits, {parts[1]}")
     return Files(names, numbers, function="file_list")

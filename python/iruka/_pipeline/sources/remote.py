@@ -46,10 +46,15 @@ class RemoteFiles(LabelledFiles):
 
 
 def _listed(pattern: str, options: dict) -> list[str]:
+    if pattern.endswith("/"):
+        raise ValueError(f"remote: '{pattern}' is a folder: its files are '{pattern}*'")
     if "*" not in pattern:
         return [pattern]
     system, place = filesystem_of(pattern, options, "remote")
-    return [system.unstrip_protocol(path) for path in sorted(system.glob(place))]
+    found = [system.unstrip_protocol(path) for path in sorted(system.glob(place))]
+    if not found:
+        raise ValueError(f"remote: there is no file of the pattern '{pattern}'")
+    return found
 
 
 def remote(urls: str | Iterable[str | os.PathLike], labels: Sequence | None = None, **options) -> RemoteFiles:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import builtins
 import functools
+import glob
 import io
 import itertools
 import json
@@ -302,6 +303,15 @@ def _is_stream(path: str) -> bool:
         return is_compressed(first_bytes(file))
 
 
+def _listed(pattern: str) -> list[str]:
+    """The shards that braces, and the stars of a path on a disk, stand for."""
+    paths = []
+    for path in expanded(pattern):
+        has_stars = "*" in path and not is_remote(path) and not os.path.exists(path)
+        paths.extend(sorted(glob.glob(path)) if has_stars else [path])
+    return paths
+
+
 def webdataset(
     shards: str | os.PathLike | Iterable[str | os.PathLike],
     fields: Mapping[str, str] | Sequence[str] | str | None = None,
@@ -311,9 +321,10 @@ def webdataset(
 ) -> Source | SequentialSource:
     """Samples in WebDataset's tar files: the files whose names are the same up to the first dot are a sample.
 
-    shards: a path, with braces that stand for many (shard-{000..127}.tar), or a list of paths or URLs (through fsspec,
-        which takes the `options`). Uncompressed files on a disk are listed once and read where they are, so that their
-        samples have an index. If one of them is compressed (gzip, bzip2, xz) or remote, all are a SequentialSource.
+    shards: a path, with braces or stars that stand for many (shard-{000..127}.tar, shard-*.tar), or a list of paths or
+        URLs (through fsspec, which takes the `options`). Uncompressed files on a disk are listed once and read where
+        they are, so that their samples have an index. If one of them is compressed (gzip, bzip2, xz) or remote, all are
+        a SequentialSource.
     fields: the extensions of each field, {"picture": "jpg;png", "label": "cls"}, the first of which that a sample has
         is taken; or a list of extensions, ("jpg;png", "json"), whose first ones name the fields. Default: `picture`
         (the formats that are decoded) and `label` (cls). Text (txt), integers (cls, id, index, count), json and npy
@@ -332,9 +343,9 @@ def webdataset(
     if on_damage not in ("raise", "warn"):
         raise ValueError(f"webdataset: on_damage is 'raise' or 'warn', not {on_damage!r}")
     given = [shards] if isinstance(shards, (str, os.PathLike)) else shards
-    paths = [path for pattern in given for path in expanded(os.fspath(pattern))]
+    paths = [path for pattern in given for path in _listed(os.fspath(pattern))]
     if not paths:
-        raise ValueError("webdataset: there are no shards")
+        raise ValueError(f"webdataset: there are no shards: {shards!r}")
     wanted = _fields_of({"picture": PICTURES, "label": "cls"} if fields is None else fields)
     streams = [path for path in paths if _is_stream(path)]  # which also looks for all of them
     if streams:

@@ -88,8 +88,11 @@ def place_of(index, size: int, function: str) -> int:
     return place % size
 
 
-def checked_fields(fields, function: str) -> tuple[str, ...]:
-    """The names of a sample's values, each once. Raises TypeError and ValueError for others."""
+def checked_fields(fields, function: str, *, takes_one: bool = True) -> tuple[str, ...]:
+    """The names of a sample's values, each once; takes_one: also one name alone. Raises TypeError and ValueError for
+    others."""
+    if isinstance(fields, str) and not takes_one:
+        raise TypeError(f"{function}: fields is a tuple of names, such as ({fields!r},), not {fields!r}")
     names = (fields,) if isinstance(fields, str) else tuple(fields)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"{function}: fields are names, not {names!r}")
@@ -117,7 +120,8 @@ def values_of_row(row, fields: tuple[str, ...], describe: Callable[[], str]) -> 
     if isinstance(row, Mapping) and not is_file_record(row):
         missing = [name for name in fields if name not in row]
         if missing:
-            raise ValueError(f"{describe()}: no {', '.join(missing)} among {', '.join(map(str, row))}")
+            names = ", ".join(map(repr, missing))
+            raise ValueError(f"{describe()}: the row has no field {names}, but {', '.join(map(repr, row))}")
         return tuple(row[name] for name in fields)
     values = tuple(row) if isinstance(row, tuple) else (row,)
     if len(values) != len(fields):
