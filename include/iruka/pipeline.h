@@ -290,7 +290,9 @@ struct Options {
   /// Outputs, by their numbers, that are made on the CPU and stay there, whatever the device: labels, say.
   std::vector<int> cpu_outputs{};
   int threads = 0;   ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
-  int prefetch = 2;  ///< batches that are made before they are asked for; 0: next() makes its batch itself
+  /// Batches that are made before they are asked for; 0: next() makes its batch itself. Unless given 2, and 4 on a GPU,
+  /// where a batch is taken long before it is used.
+  std::optional<int> prefetch{};
   OnError on_error = OnError::raise;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
   /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state

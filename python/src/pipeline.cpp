@@ -333,7 +333,8 @@ pipeline::Options to_options(const nb::dict& given) {
   for (nb::handle output : given["cpu_outputs"])
     options.cpu_outputs.push_back(static_cast<int>(to_int64(output, "cpu_outputs")));
   options.threads = static_cast<int>(std::clamp<int64_t>(integer("threads"), -1, 1 << 20));
-  options.prefetch = static_cast<int>(std::clamp<int64_t>(integer("prefetch"), -1, 1 << 20));
+  if (!given["prefetch"].is_none())
+    options.prefetch = static_cast<int>(std::clamp<int64_t>(integer("prefetch"), -1, 1 << 20));
   options.on_error =
       chosen<OnError>(given["on_error"], "on_error",
                       {{"raise", OnError::raise}, {"skip", OnError::skip}, {"replace", OnError::replace}});

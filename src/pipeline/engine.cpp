@@ -12,6 +12,7 @@
 namespace iruka::pipeline {
 namespace {
 using Clock = std::chrono::steady_clock;
+bool has_streams(const Options& options) { return options.device && options.device != &cpu(); }
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 }  // namespace
 
@@ -96,7 +97,11 @@ class Session::Turn final : public AllTaken {
 };
 
 Session::Session(Source& source, const BatchMaker& maker, const Options& options, const State& begin)
-    : source_(source), maker_(maker), options_(options), positions_(source, options.order, begin) {
+    : source_(source),
+      maker_(maker),
+      options_(options),
+      prefetch_(options.prefetch.value_or(has_streams(options) ? 4 : 2)),
+      positions_(source, options.order, begin) {
   if (!makes_ahead()) return;
   try {
     start();
@@ -107,13 +112,13 @@ Session::Session(Source& source, const BatchMaker& maker, const Options& options
 }
 
 void Session::start() {
-  const bool has_streams = options_.device && options_.device != &cpu();
+  const bool is_on_gpu = has_streams(options_);
   // One begins a batch, one ends another; a single one where no two samples may be made at once. A GPU's decoder holds
   // its thread, and one more keeps the engine busy.
-  const int most = options_.threads == 1 ? 1 : has_streams ? 3 : 2;
-  const int count = std::clamp(options_.prefetch, 1, most);
+  const int most = options_.threads == 1 ? 1 : is_on_gpu ? 3 : 2;
+  const int count = std::clamp(prefetch_, 1, most);
   for (int k = 0; k < count; ++k) {
-    BatchStream* const stream = has_streams ? &streams_.emplace_back(*options_.device) : nullptr;
+    BatchStream* const stream = is_on_gpu ? &streams_.emplace_back(*options_.device) : nullptr;
     threads_.emplace_back([this, stream] { drive(stream); });
   }
 }
@@ -141,7 +146,7 @@ double Session::idle() const {
 
 bool Session::is_full() const {
   const auto batches = std::ranges::count_if(queue_, [](const auto& work) { return !work->is_end; });
-  const int64_t most = std::max(options_.prefetch, 1);
+  const int64_t most = std::max(prefetch_, 1);
   // Epochs may have no batches, but an end.
   return batches >= most || std::ssize(queue_) >= 2 * most || waits_for_consumer_;
 }

@@ -60,12 +60,13 @@ class Session {
   std::shared_ptr<BatchWork> wait_for_front(std::unique_lock<std::mutex>& lock);
   void make(BatchWork& work, AllTaken& taken, BatchStream* stream);
   bool is_full() const;
-  bool makes_ahead() const { return options_.prefetch > 0 && !options_.is_serial; }
+  bool makes_ahead() const { return prefetch_ > 0 && !options_.is_serial; }
   std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
 
   const Source& source_;
   const BatchMaker& maker_;
   const Options options_;
+  const int prefetch_;
   Positions positions_;
   mutable std::mutex mutex_;
   std::condition_variable made_, wanted_;

@@ -16,8 +16,8 @@ constexpr int64_t kMostEpochs = int64_t{1} << 62;
 void check(const Options& options) {
   if (options.threads < 0)
     throw ValueError("pipeline: threads is at least 1, or 0 for all, not " + std::to_string(options.threads));
-  if (options.prefetch < 0)
-    throw ValueError("pipeline: prefetch is a number of batches, not " + std::to_string(options.prefetch));
+  if (options.prefetch && *options.prefetch < 0)
+    throw ValueError("pipeline: prefetch is a number of batches, not " + std::to_string(*options.prefetch));
 }
 
 }  // namespace

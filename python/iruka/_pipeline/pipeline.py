@@ -81,7 +81,8 @@ class Pipeline:
     last_batch: 'partial' makes a smaller last batch, 'drop' leaves it out, 'fill' repeats the last sample.
     threads: at most so many of the library's threads (iruka.set_num_threads) for a batch; while its last samples are
         made, the next one begins. 1: never two samples at a time. None: all.
-    prefetch: batches made before they are asked for; 0 makes each when it is asked for.
+    prefetch: batches made before they are asked for, which bounds the memory; 0 makes each when it is asked for. None:
+        2, and 4 on a GPU.
     on_error: what a sample that cannot be made does: 'raise' its error in place of its batch, 'skip' leaves the sample
         out of its batch, 'replace' takes another sample at random. failures and report() tell of them.
     output: the arrays' library: 'iruka', 'numpy', 'torch' or 'jax', which share their memory.
@@ -114,7 +115,7 @@ class Pipeline:
         pad_last_batch: bool = False,
         last_batch: str = "partial",
         threads: int | None = None,
-        prefetch: int = 2,
+        prefetch: int | None = None,
         on_error: str = "raise",
         output: str = "iruka",
         progress: bool = False,
@@ -143,7 +144,7 @@ class Pipeline:
             "pad_last_batch": boolean(pad_last_batch, "Pipeline: pad_last_batch"),
             "last_batch": one_of(last_batch, "Pipeline: last_batch", ("partial", "drop", "fill")),
             "threads": 0 if threads is None else _integer(threads, "threads", 1),
-            "prefetch": _integer(prefetch, "prefetch", 0),
+            "prefetch": None if prefetch is None else _integer(prefetch, "prefetch", 0),
             "on_error": one_of(on_error, "Pipeline: on_error", ("raise", "skip", "replace")),
             "serial": False,
         }
