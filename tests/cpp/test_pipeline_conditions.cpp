@@ -22,7 +22,7 @@ OperationHandle counted(std::atomic<int>& calls, std::function<int64_t(int64_t)>
 
 Numbers run(const Graph& graph, const Numbers& numbers) {
   const Array column = Array::from(std::span<const int64_t>(numbers), {std::ssize(numbers)});
-  Pipeline pipe(arrays({column}), graph, {.order = {.batch_size = std::ssize(numbers)}});
+  Pipeline pipe(arrays({column}), graph, {.order = {.batch_size = std::ssize(numbers)}, .prefetch = 0});
   const auto batch = pipe.next();
   return batch ? batch->outputs[0].dense.to_vector<int64_t>() : Numbers{};
 }
