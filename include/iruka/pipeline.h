@@ -234,7 +234,7 @@ class IRUKA_API Source {
   virtual bool is_sequential() const { return false; }
   /// Whether sample() calls functions of another language.
   virtual bool calls_functions() const { return false; }
-  virtual std::vector<GivenSample> next(int64_t count);
+  virtual std::vector<GivenSample> next(int64_t count);  ///< at most `count`
   /// A new epoch begins.
   virtual void begin(int64_t epoch);
 };
@@ -337,7 +337,7 @@ struct Profile {
   int64_t samples = 0, batches = 0;  ///< that next() gave
   std::vector<StageTime> stages;
   double waited = 0;  ///< the consumer, for batches
-  double idle = 0;    ///< the pipeline, for the consumer
+  double idle = 0;    ///< the pipeline, for the consumer, where all batches that may be made ahead were made
 };
 
 /// Batches one after the other, made ahead on other threads. One thread at a time calls next(), reset(), restore() and
@@ -352,7 +352,8 @@ class IRUKA_API Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   /// The next batch; nothing at the end of an epoch, once, and then the first one of the next epoch. Raises the error
-  /// of a sample under OnError::raise, and goes on behind its batch. Raises Interrupted, which loses no batch.
+  /// of a sample under OnError::raise, and goes on behind its batch. Raises Interrupted, which loses no batch, and
+  /// ValueError where 100,000 samples of a sequential source, which may have no end, failed in a row.
   std::optional<Batch> next();
   /// The sample `index` as it is in `epoch`: its outputs, made by the calling thread.
   std::vector<Array> sample(int64_t epoch, int64_t index) const;

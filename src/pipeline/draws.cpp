@@ -3,6 +3,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "image/numbers.h"
 #include "iruka/error.h"
 #include "iruka/pipeline.h"
 #include "ops/random/philox.h"
@@ -42,7 +43,7 @@ int64_t Draws::below(int64_t count) {
 
 void Distribution::check(const std::string& where) const {
   const auto refuse = [&](const std::string& rule) {
-    throw ValueError(where + ": " + rule + ", not " + std::to_string(first) + " and " + std::to_string(second));
+    throw ValueError(where + ": " + rule + ", not " + image::number_text(first) + " and " + image::number_text(second));
   };
   if (!std::isfinite(first) || !std::isfinite(second)) refuse("the numbers of a distribution must be finite");
   switch (kind) {
@@ -56,7 +57,8 @@ void Distribution::check(const std::string& where) const {
       if (second < 0) refuse("a normal distribution has a deviation of at least 0");
       break;
     case Kind::bernoulli:
-      if (first < 0 || first > 1) throw ValueError(where + ": a probability is 0 to 1, not " + std::to_string(first));
+      if (first < 0 || first > 1)
+        throw ValueError(where + ": a probability is 0 to 1, not " + image::number_text(first));
       break;
     case Kind::integers:
       if (first >= second || first != std::floor(first) || second != std::floor(second))
@@ -70,11 +72,11 @@ void Distribution::check(const std::string& where) const {
                          std::to_string(weights.size()) + " weights");
       for (const double value : values) {
         if (!std::isfinite(value))
-          throw ValueError(where + ": the values to choose from must be finite, not " + std::to_string(value));
+          throw ValueError(where + ": the values to choose from must be finite, not " + image::number_text(value));
       }
       for (const double weight : weights) {
         if (!std::isfinite(weight) || weight < 0)
-          throw ValueError(where + ": weights are finite and at least 0, not " + std::to_string(weight));
+          throw ValueError(where + ": weights are finite and at least 0, not " + image::number_text(weight));
       }
       if (!weights.empty() && !(std::reduce(weights.begin(), weights.end()) > 0))
         throw ValueError(where + ": the sum of the weights must be positive");

@@ -41,6 +41,15 @@ std::shared_ptr<BatchWork> Positions::next_of_order() {
   return work;
 }
 
+/// The samples of the next batch. Raises ValueError for a source that gives more.
+std::vector<GivenSample> Positions::given_next() {
+  std::vector<GivenSample> given = source_.next(options_.batch_size);
+  if (std::ssize(given) > options_.batch_size)
+    throw ValueError("pipeline: the source's next(" + std::to_string(options_.batch_size) + ") gave " +
+                     std::to_string(given.size()) + " samples, more than it was asked for");
+  return given;
+}
+
 std::shared_ptr<BatchWork> Positions::next_in_sequence() {
   auto work = std::make_shared<BatchWork>();
   if (!has_begun_) {
@@ -49,14 +58,14 @@ std::shared_ptr<BatchWork> Positions::next_in_sequence() {
     is_over_ = false;
     given_ = 0;
     for (int64_t k = 0; k < number_ && !is_over_; ++k) {  // a run that goes on
-      const auto passed = std::ssize(source_.next(options_.batch_size));
+      const auto passed = std::ssize(given_next());
       given_ += passed;
       is_over_ = passed < options_.batch_size;
     }
   }
   work->epoch = epoch_;
   work->number = number_;
-  if (!is_over_) work->given = source_.next(options_.batch_size);
+  if (!is_over_) work->given = given_next();
   const auto count = std::ssize(work->given);
   is_over_ = is_over_ || count < options_.batch_size;
   if (count == 0 ||
@@ -151,6 +160,12 @@ bool Session::is_full() const {
   return batches >= most || std::ssize(queue_) >= 2 * most || waits_for_consumer_;
 }
 
+/// From now on the threads wait for the consumer, if they have made all that may be made ahead.
+void Session::note_idle() {
+  const auto is_made = [](const auto& work) { return work->is_done; };
+  if (!idle_since_ && is_full() && std::ranges::all_of(queue_, is_made)) idle_since_ = Clock::now();
+}
+
 /// The next batch, or the error of a source in its place, which ends the epoch.
 std::shared_ptr<BatchWork> Session::begin() {
   try {
@@ -165,10 +180,7 @@ std::shared_ptr<BatchWork> Session::begin() {
 
 /// Null when the session ends.
 std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& lock) {
-  const auto since = Clock::now();
-  const bool was_full = is_full();
   wanted_.wait(lock, [&] { return stop_.stop_requested() || (!has_turn_ && !is_full()); });
-  if (was_full) idle_ += seconds_since(since);
   if (stop_.stop_requested()) return nullptr;
   has_turn_ = true;
   lock.unlock();
@@ -176,7 +188,10 @@ std::shared_ptr<BatchWork> Session::begin_next(std::unique_lock<std::mutex>& loc
   lock.lock();
   waits_for_consumer_ = source_.is_sequential() && work->is_done;
   queue_.push_back(work);
-  if (work->is_done) made_.notify_all();
+  if (work->is_done) {
+    made_.notify_all();
+    note_idle();
+  }
   return work;
 }
 
@@ -208,6 +223,7 @@ void Session::drive(BatchStream* stream) {
     if (error) work->error = error;
     work->is_done = true;
     made_.notify_all();
+    note_idle();
   }
 }
 
@@ -239,11 +255,19 @@ std::shared_ptr<BatchWork> Session::wait_for_front(std::unique_lock<std::mutex>&
 }
 
 std::shared_ptr<BatchWork> Session::take() {
-  if (!makes_ahead()) return make_here();
   const auto since = Clock::now();
-  std::unique_lock lock(mutex_);
-  std::shared_ptr<BatchWork> work = wait_for_front(lock);
+  std::shared_ptr<BatchWork> work = makes_ahead() ? take_made() : make_here();
+  const std::lock_guard lock(mutex_);
   waited_ += seconds_since(since);
+  return work;
+}
+
+/// Null when the session was stopped.
+std::shared_ptr<BatchWork> Session::take_made() {
+  std::unique_lock lock(mutex_);
+  if (idle_since_ && !took_end_) idle_ += seconds_since(*idle_since_);  // between epochs a program does other things
+  idle_since_.reset();
+  std::shared_ptr<BatchWork> work = wait_for_front(lock);
   if (!work) return nullptr;
   if (work->stream) {
     lock.unlock();  // the driver may wait
@@ -252,6 +276,9 @@ std::shared_ptr<BatchWork> Session::take() {
   }
   queue_.pop_front();
   wanted_.notify_all();
+  took_end_ = work->is_end;
+  idle_since_.reset();
+  note_idle();
   return work;
 }
 

@@ -1,6 +1,7 @@
 // The threads behind a pipeline.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -24,6 +25,7 @@ class Positions {
  private:
   std::shared_ptr<BatchWork> next_of_order();
   std::shared_ptr<BatchWork> next_in_sequence();
+  std::vector<GivenSample> given_next();
 
   Source& source_;
   const OrderOptions options_;
@@ -57,9 +59,11 @@ class Session {
   void drive(BatchStream* stream);
   std::shared_ptr<BatchWork> begin();
   std::shared_ptr<BatchWork> make_here();
+  std::shared_ptr<BatchWork> take_made();
   std::shared_ptr<BatchWork> wait_for_front(std::unique_lock<std::mutex>& lock);
   void make(BatchWork& work, AllTaken& taken, BatchStream* stream);
   bool is_full() const;
+  void note_idle();
   bool makes_ahead() const { return prefetch_ > 0 && !options_.is_serial; }
   std::shared_ptr<BatchWork> begin_next(std::unique_lock<std::mutex>& lock);
 
@@ -75,6 +79,8 @@ class Session {
   bool waits_for_consumer_ = false;               ///< a sequential source's epoch ends with the queue
   std::shared_ptr<BatchWork> begun_;              ///< by the caller of take(), until it is made
   double waited_ = 0, idle_ = 0;                  ///< seconds
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;  ///< all that may be made ahead is made
+  bool took_end_ = false;                                            ///< of an epoch, by the last take()
   std::stop_source stop_;
   std::deque<BatchStream> streams_;  ///< of a GPU: one for each thread
   std::vector<std::thread> threads_;

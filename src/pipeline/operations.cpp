@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "image/numbers.h"
 #include "iruka/error.h"
 #include "iruka/pipeline.h"
 #include "pipeline/stage_fields.h"
@@ -100,7 +101,7 @@ class CropAt final : public Operation {
   static double position(const Parameter& parameter, std::span<const Value> inputs, Draws& draws) {
     const double position = number_of(parameter, inputs, draws);
     if (!(position >= 0 && position <= 1))
-      throw ValueError("crop: a position is 0 (the first rows or columns) to 1, not " + std::to_string(position));
+      throw ValueError("crop: a position is 0 (the first rows or columns) to 1, not " + image::number_text(position));
     return position;
   }
 
@@ -120,10 +121,10 @@ class ResizedCrop final : public Operation {
   ResizedCrop(const RandomResizedCrop& options, image::Layout layout) : options_(options), layout_(layout) {
     if (!(0 < options.least_area && options.least_area <= options.most_area && options.most_area <= 1))
       throw ValueError("random_resized_crop: areas are parts of the picture, 0 < least <= most <= 1, not " +
-                       std::to_string(options.least_area) + " and " + std::to_string(options.most_area));
+                       image::number_text(options.least_area) + " and " + image::number_text(options.most_area));
     if (!(0 < options.least_ratio && options.least_ratio <= options.most_ratio) || !std::isfinite(options.most_ratio))
       throw ValueError("random_resized_crop: ratios of width to height go from low to high, both positive, not " +
-                       std::to_string(options.least_ratio) + " and " + std::to_string(options.most_ratio));
+                       image::number_text(options.least_ratio) + " and " + image::number_text(options.most_ratio));
     if (options.resize) image::Chain({*options.resize}, layout);  // refuses bad sizes
   }
   std::string name() const override { return "random_resized_crop"; }
@@ -167,7 +168,7 @@ class OneOf final : public Operation {
       throw ValueError("one_of: there are " + std::to_string(choices_.size()) + " choices and " +
                        std::to_string(probabilities_.size()) + " probabilities");
     for (const double p : probabilities_) {
-      if (!(p >= 0 && p <= 1)) throw ValueError("one_of: a probability is 0 to 1, not " + std::to_string(p));
+      if (!(p >= 0 && p <= 1)) throw ValueError("one_of: a probability is 0 to 1, not " + image::number_text(p));
     }
     for (const OperationHandle* part : parts()) {
       if (!*part || (*part)->outputs() != 1 || (*part)->inputs() > 1)
@@ -175,7 +176,8 @@ class OneOf final : public Operation {
       calls_functions_ |= (*part)->calls_functions();
     }
     const double sum = std::reduce(probabilities_.begin(), probabilities_.end());
-    if (sum > 1 + 1e-9) throw ValueError("one_of: the probabilities sum to " + std::to_string(sum) + ", more than 1");
+    if (sum > 1 + 1e-9)
+      throw ValueError("one_of: the probabilities sum to " + image::number_text(sum) + ", more than 1");
   }
   std::string name() const override { return "one_of"; }
   std::vector<const OperationHandle*> parts() const override {

@@ -11,6 +11,7 @@ namespace iruka::pipeline {
 namespace {
 
 constexpr size_t kKeptFailures = 10000;
+constexpr int64_t kMostSkipped = 100000;
 constexpr int64_t kMostEpochs = int64_t{1} << 62;
 
 void check(const Options& options) {
@@ -40,6 +41,7 @@ class Pipeline::Engine {
 
   std::optional<Batch> next() {
     const Use use(*this);
+    int64_t skipped = 0;
     while (true) {
       const std::shared_ptr<BatchWork> work = session()->take();
       if (!work) continue;
@@ -59,7 +61,12 @@ class Pipeline::Engine {
       go_to(work->epoch, work->number + 1);
       note(*work);
       if (work->error) std::rethrow_exception(work->error);
-      if (work->batch.indices.empty()) continue;  // all of its samples were skipped
+      if (work->batch.indices.empty()) {  // all of its samples were skipped
+        skipped += std::ssize(work->indices);
+        if (source_->is_sequential() && skipped >= kMostSkipped)  // it may have no end
+          throw ValueError("pipeline: " + std::to_string(skipped) + " samples in a row failed; its report says why");
+        continue;
+      }
       return std::move(work->batch);
     }
   }

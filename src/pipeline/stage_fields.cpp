@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "image/numbers.h"
 #include "iruka/error.h"
 
 namespace iruka::pipeline {
@@ -11,7 +12,7 @@ namespace {
 /// `value` as an integer, rounded, ties away from zero.
 int64_t whole(double value) {
   if (!(std::abs(value) < 0x1p62))
-    throw ValueError("pipeline: a size or a place of a stage is a number of pixels, not " + std::to_string(value));
+    throw ValueError("pipeline: a size or a place of a stage is a number of pixels, not " + image::number_text(value));
   return std::llround(value);
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/value.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/device.h"
@@ -18,6 +19,22 @@ image::DecodeOptions with_chain(const Value::Encoded& encoded, const image::Chai
 std::optional<image::Chain> chain_of(const Value& value) {
   if (value.stages().empty()) return std::nullopt;
   return image::Chain(value.stages(), value.layout());
+}
+
+/// Raises ValueError for an array whose first axis seems to count channels: its rows would be taken for those.
+void check_rows_first(const Dims& shape) {
+  constexpr int64_t kMostChannels = 4;
+  if (shape.size() == 3 && shape[0] <= kMostChannels && shape[1] > kMostChannels && shape[2] > kMostChannels)
+    throw ValueError("a picture's axes are (height, width, channels), HWC, and " + to_string(shape) +
+                     " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW')");
+}
+
+/// What errors call bytes that may be the name of a file, given as text.
+std::string name_of_bytes(const std::string& where, std::span<const uint8_t> bytes) {
+  constexpr size_t kMostOfName = 256;
+  const auto is_of_name = [](uint8_t byte) { return byte >= ' ' && byte != 0x7F; };
+  if (bytes.empty() || bytes.size() > kMostOfName || !std::ranges::all_of(bytes, is_of_name)) return where;
+  return where + ": the text '" + std::string(bytes.begin(), bytes.end()) + "' (a file's name is a pathlib.Path)";
 }
 
 /// A small array costs less than the launch of a copy.
@@ -70,9 +87,9 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
     if (array_.dtype() != Dtype::uint8 || array_.ndim() != 1)
       throw TypeError(where + ": the bytes of a file are a uint8 array of one axis, not " +
                       std::string(iruka::name(array_.dtype())) + " of shape " + to_string(array_.shape()));
-    encoded->where = where;
     encoded->array = array_.to_device(cpu()).contiguous();
     encoded->bytes = {static_cast<const uint8_t*>(encoded->array.data()), static_cast<size_t>(encoded->array.size())};
+    encoded->where = name_of_bytes(where, encoded->bytes);
   }
   encoded->give_back(encoded->plan(nullptr));  // raises here for what is no picture
   Value value;
@@ -82,7 +99,10 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
 
 Value Value::with(std::span<const image::Stage> stages, image::Layout layout) && {
   if (is_file()) throw TypeError("'" + path_ + "' is a file: Decode() comes before other stages");
-  if (stages_.empty() && !is_encoded()) layout_ = layout;
+  if (stages_.empty() && !is_encoded()) {
+    layout_ = layout;
+    if (layout == image::Layout::hwc) check_rows_first(array_.shape());
+  }
   stages_.insert(stages_.end(), stages.begin(), stages.end());
   return std::move(*this);
 }
@@ -95,7 +115,8 @@ Making::Making(const Value& value) : value_(value), chain_(chain_of(value)) {
     return;
   }
   if (value.is_file())
-    throw TypeError("'" + value.path() + "' is a file: a pipeline needs Decode() to make a picture of it");
+    throw TypeError("'" + value.path() + "' is a file: a pipeline needs Decode() to make a picture of it, " +
+                    "before what takes it (lists of fields run in the order of their mapping)");
   const Array& start = value.start();
   shape_ = start.shape();
   dtype_ = start.dtype();

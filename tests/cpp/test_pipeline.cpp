@@ -184,12 +184,42 @@ TEST(Values, AreSharedByThreads) {
   EXPECT_EQ(same, 100);
 }
 
+TEST(Values, HaveTheirRowsFirst) {
+  const auto crop = [](Dims shape, image::Layout layout = image::Layout::hwc) {
+    const image::Stage stage = image::Crop{.height = 1, .width = 1};
+    return Value(Array::empty(shape, Dtype::uint8)).with({&stage, 1}, layout).array().shape();
+  };
+  for (const Dims& planes : {Dims{3, 32, 32}, Dims{1, 5, 5}, Dims{4, 9, 7}}) {
+    EXPECT_EQ(error_of<ValueError>([&] { crop(planes); }),
+              "a picture's axes are (height, width, channels), HWC, and " + iruka::to_string(planes) +
+                  " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW')");
+    EXPECT_EQ(crop(planes, image::Layout::chw), (Dims{planes[0], 1, 1}));
+  }
+  EXPECT_EQ(crop({32, 32, 5}), (Dims{1, 1, 5}));
+  EXPECT_EQ(crop({3, 32, 4}), (Dims{1, 1, 4}));
+  EXPECT_EQ(crop({1, 1, 64}), (Dims{1, 1, 64}));
+  EXPECT_EQ(crop({3, 32}), (Dims{1, 1}));
+}
+
+TEST(Values, SayWhichTextIsNoFile) {
+  const auto decode = [](const std::string& text) {
+    const Array bytes = Array::from(std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()),
+                                    {static_cast<int64_t>(text.size())});
+    return error_of<ValueError>([&] { Value(bytes).decoded({}, "decode").array(); });
+  };
+  EXPECT_TRUE(decode("cats/1.jpg").starts_with("decode: the text 'cats/1.jpg' (a file's name is a pathlib.Path): "));
+  EXPECT_TRUE(decode("no\tpicture").starts_with("decode: no JPEG"));
+  EXPECT_TRUE(decode(std::string(300, 'a')).starts_with("decode: no JPEG"));
+}
+
 TEST(Values, SayWhatTheyAreNot) {
   const Value file = Value::of_file("a.png");
   EXPECT_EQ(error_of<TypeError>([&] { file.with({}, image::Layout::hwc); }),
             "'a.png' is a file: Decode() comes before other stages");
-  EXPECT_EQ(error_of<TypeError>([&] { file.array(); }),
-            "'a.png' is a file: a pipeline needs Decode() to make a picture of it");
+  EXPECT_EQ(
+      error_of<TypeError>([&] { file.array(); }),
+      "'a.png' is a file: a pipeline needs Decode() to make a picture of it, before what takes it (lists of fields "
+      "run in the order of their mapping)");
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).decoded({}, "decode"); }),
             "decode: the bytes of a file are a uint8 array of one axis, not float32 of shape (2,)");
   EXPECT_EQ(error_of<TypeError>([] { Value(Array::from<float>({1, 2})).number(); }),
@@ -222,16 +252,16 @@ TEST(Operations, RefuseWhatNoSampleCouldPass) {
               const Parameter bad{.distribution = {.kind = Distribution::Kind::uniform, .first = 2, .second = 1}};
               stages({image::Rotate{}}, {{.stage = 0, .field = "rotate.angle", .parameter = bad}});
             }),
-            "pipeline: rotate.angle: a uniform distribution goes from low to high, not 2.000000 and 1.000000");
+            "pipeline: rotate.angle: a uniform distribution goes from low to high, not 2 and 1");
   EXPECT_EQ(message([&] { crop_at(0, 4, number, number); }), "crop: the size must be positive, not (0, 4)");
   EXPECT_EQ(message([] { random_resized_crop({.resize = {}, .least_area = 0.5, .most_area = 0.2}); }),
-            "random_resized_crop: areas are parts of the picture, 0 < least <= most <= 1, not 0.500000 and 0.200000");
+            "random_resized_crop: areas are parts of the picture, 0 < least <= most <= 1, not 0.5 and 0.2");
   EXPECT_EQ(message([] { random_resized_crop({.resize = {}, .least_ratio = 0}); }),
-            "random_resized_crop: ratios of width to height go from low to high, both positive, not 0.000000 and "
-            "1.333333");
+            "random_resized_crop: ratios of width to height go from low to high, both positive, not 0 and "
+            "1.3333333333333333");
   EXPECT_EQ(message([] { one_of({{}}, {0.5, 0.5}); }), "one_of: there are 1 choices and 2 probabilities");
-  EXPECT_EQ(message([] { one_of({{}}, {2}); }), "one_of: a probability is 0 to 1, not 2.000000");
-  EXPECT_EQ(message([] { one_of({{}, {}}, {0.7, 0.7}); }), "one_of: the probabilities sum to 1.400000, more than 1");
+  EXPECT_EQ(message([] { one_of({{}}, {2}); }), "one_of: a probability is 0 to 1, not 2");
+  EXPECT_EQ(message([] { one_of({{}, {}}, {0.7, 0.7}); }), "one_of: the probabilities sum to 1.4, more than 1");
   EXPECT_EQ(message([] { function("f", {}, 0); }), "pipeline: a function has at least 1 output, not 0");
 }
 
@@ -626,6 +656,38 @@ TEST(Profiles, CountCalls) {
   }
 }
 
+TEST(Profiles, SayWhoWaits) {
+  using std::chrono::milliseconds;
+  const auto profile_of = [](milliseconds sample, milliseconds batch, int prefetch) {
+    const auto slow = [=](std::span<const Array> inputs, const SampleKey&, Draws&) {
+      std::this_thread::sleep_for(sample);
+      return std::vector{inputs[0]};
+    };
+    Graph graph(2);
+    graph.set_outputs({graph.add(function("slow", slow), {0})});
+    Pipeline pipe(std::make_shared<Numbers>(20), graph,
+                  {.order = {.batch_size = 2}, .threads = 1, .prefetch = prefetch});
+    const auto begin = std::chrono::steady_clock::now();
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      while (pipe.next()) std::this_thread::sleep_for(batch);
+      std::this_thread::sleep_for(milliseconds(20));  // what a program does between epochs is its own matter
+    }
+    const Profile profile = pipe.profile();
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    EXPECT_LE(profile.waited + profile.idle, wall.count() + 1e-3);
+    return profile;
+  };
+  const Profile slow_samples = profile_of(milliseconds(5), milliseconds(0), 2);  // 10 ms for a batch, 20 batches
+  EXPECT_GT(slow_samples.waited, 0.1);
+  EXPECT_LT(slow_samples.idle, 0.02);
+  const Profile slow_consumer = profile_of(milliseconds(0), milliseconds(10), 2);
+  EXPECT_GT(slow_consumer.idle, 0.1);
+  EXPECT_LT(slow_consumer.waited, 0.1);
+  const Profile at_once = profile_of(milliseconds(5), milliseconds(5), 0);
+  EXPECT_GT(at_once.waited, 0.19);
+  EXPECT_EQ(at_once.idle, 0);
+}
+
 /// Samples 0 to size - 1, one after the other; `bad` are errors, and next() raises behind `last`.
 class Sequence : public Numbers {
  public:
@@ -652,6 +714,36 @@ class Sequence : public Numbers {
  private:
   int64_t position_ = 0, last_;
 };
+
+TEST(Sequences, GiveAtMostWhatTheyAreAskedFor) {
+  class Generous : public Sequence {
+   public:
+    using Sequence::Sequence;
+    std::vector<GivenSample> next(int64_t count) override { return Sequence::next(count + 1); }
+  };
+  for (const int prefetch : {0, 2}) {
+    Pipeline pipe(std::make_shared<Generous>(10), pass_on(), {.order = {.batch_size = 3}, .prefetch = prefetch});
+    EXPECT_EQ(error_of<ValueError>([&] { pipe.next(); }),
+              "pipeline: the source's next(3) gave 4 samples, more than it was asked for");
+  }
+}
+
+TEST(Sequences, WithoutAnEndAndAnyGoodSample) {
+  class Endless : public Sequence {
+   public:
+    using Sequence::Sequence;
+    std::vector<GivenSample> next(int64_t count) override {
+      const auto error = std::make_exception_ptr(ValueError("bad"));
+      return std::vector<GivenSample>(static_cast<size_t>(count), GivenSample{.error = error});
+    }
+  };
+  for (const OnError on_error : {OnError::skip, OnError::replace}) {
+    Pipeline pipe(std::make_shared<Endless>(10), pass_on(), {.order = {.batch_size = 1000}, .on_error = on_error});
+    EXPECT_EQ(error_of<ValueError>([&] { pipe.next(); }),
+              "pipeline: 100000 samples in a row failed; its report says why");
+    EXPECT_EQ(pipe.failure_count(), 100000);
+  }
+}
 
 TEST(Sequences, ComeInOrderAnewInEachEpoch) {
   for (const int prefetch : {0, 1, 3}) {

@@ -1,5 +1,6 @@
 """What pipelines refuse, and what their errors say."""
 
+import functools
 import re
 
 import numpy as np
@@ -130,6 +131,8 @@ def test_wrong_numbers_are_named():
     raises(ValueError, "RandomResizedCrop: ratio (least, most) are two numbers",
            batch_of, [RandomResizedCrop((2, 2), ratio=(1,))])  # fmt: skip
     raises(ValueError, "Choice: there are no values", batch_of, [image.Rotate(Choice([]))])
+    raises(ValueError, "a uniform distribution goes from low to high, not 2 and 1.5",
+           batch_of, [image.Rotate(Uniform(2, 1.5))])  # fmt: skip
     state = Pipeline(PICTURES, seed=5).state_dict()
     raises(ValueError, "with seed '5', not 5", Pipeline(PICTURES, seed=5).load_state_dict, {**state, "seed": "5"})
 
@@ -162,6 +165,12 @@ def test_unknown_arguments_of_the_other_constructor():
 
 def planes(count=4):
     return np.ascontiguousarray(np.moveaxis(np.stack([np.full((12, 10, 3), k, np.uint8) for k in range(count)]), -1, 1))
+
+
+@pytest.mark.parametrize("stage", [image.Resize((8, 8)), RandomCrop((3, 8)), RandomResizedCrop((4, 4)), RandomFlip()])
+def test_channels_first_are_refused(stage):
+    message = "a picture's axes are (height, width, channels), HWC, and (3, 12, 10) looks like CHW"
+    raises(ValueError, message, batch_of, [stage], planes())
 
 
 def test_chains_of_channels_first():
@@ -247,3 +256,40 @@ def test_paths(tmp_path):
     np.testing.assert_array_equal(np.asarray(batch.picture), PICTURES[:3])
     raises(FileNotFoundError, "no file of this pattern", Pipeline, str(tmp_path / "*.jpg"))
     raises(NotADirectoryError, "0.png' is one file", Pipeline, tmp_path / "0.png")
+    name = str(tmp_path / "0.png")
+    error = raises(ValueError, f"decode: the text '{name}' (a file's name is a pathlib.Path)",
+                   batch_of, [Decode()], [(name, 0)], 1)  # fmt: skip
+    assert "sample 0" in error.__notes__[-1]
+
+
+def test_fields_that_are_files_still(tmp_path):
+    image.imwrite(tmp_path / "0.png", PICTURES[0])
+    rows = [{"picture": tmp_path / "0.png", "mask": tmp_path / "0.png"}]
+    both = Function(lambda picture, mask: (picture, mask), ["picture", "mask"])
+    stages = {"picture": [Decode(), both], "mask": [Decode()]}
+    raises(TypeError, "a pipeline needs Decode() to make a picture of it, before what takes it (lists of fields run in the "
+           "order of their mapping)", batch_of, stages, rows, 1)  # fmt: skip
+    batch = batch_of({"mask": [Decode()], "picture": [Decode(), both]}, rows, 1)
+    np.testing.assert_array_equal(np.asarray(batch.mask), PICTURES[:1])
+
+
+def test_draws_take_the_numbers_of_distributions():
+    drawn = {}
+
+    def function(value, name, draws):
+        numbers = {"uniform": lambda: draws.uniform(2, 3), "normal": lambda: draws.normal(mean=5, std=0.5),
+                   "integers": lambda: draws.integers(3, 6), "default": draws.uniform}  # fmt: skip
+        drawn.setdefault(name, []).extend(numbers[name]() for _ in range(50))
+        return value
+
+    for name in ("uniform", "normal", "integers", "default"):
+        batch_of([Function(functools.partial(function, name=name), draws=True)], np.zeros(40), 40)
+    low, high = min(drawn["uniform"]), max(drawn["uniform"])
+    assert 2 <= low < 2.05 and 2.95 < high < 3 and abs(np.mean(drawn["uniform"]) - 2.5) < 0.03
+    assert abs(np.mean(drawn["normal"]) - 5) < 0.05 and abs(np.std(drawn["normal"]) - 0.5) < 0.03
+    assert set(drawn["integers"]) == {3, 4, 5} and all(type(k) is int for k in drawn["integers"])
+    assert 0 <= min(drawn["default"]) and 0.95 < max(drawn["default"]) < 1
+    raises(ValueError, "draws: integers go from low to below high, not 4 and 4",
+           batch_of, [Function(lambda value, draws: draws.integers(4, 4), draws=True)])  # fmt: skip
+    raises(TypeError, "low must be a real number, not ",
+           batch_of, [Function(lambda value, draws: draws.uniform("a"), draws=True)])  # fmt: skip

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+import time
 import types
 import warnings
 
@@ -140,6 +141,12 @@ class Generous(SequentialSource):
         return [(k,) for k in range(count + 1)]
 
 
+def test_a_source_gives_at_most_what_it_is_asked_for():
+    with Pipeline(Generous(), [], 2) as pipe:
+        with pytest.raises(ValueError, match=r"next\(2\) gave 3 samples, more than it was asked for"):
+            next(iter(pipe))
+
+
 @pytest.mark.parametrize("on_error", ["skip", "replace"])
 @pytest.mark.parametrize("prefetch", [0, 2])
 def test_an_epoch_without_any_sample_warns_once(on_error, prefetch):
@@ -242,3 +249,29 @@ def test_batches_are_pickled():
     again = pickle.loads(pickle.dumps(batch))
     assert again.info == batch.info and again._fields == batch._fields == ("a", "field_1")
     assert [row.shape for row in again.a] == [(3,), (4,)] and again[1].tolist() == [2, 3]
+
+
+def slow_profile(sample, batch, **options):
+    def function(value):
+        time.sleep(sample)
+        return value
+
+    with Pipeline(arrays(v=np.arange(20)), [function], 2, threads=1, **options) as pipe:
+        begin = time.perf_counter()
+        for _ in pipe:
+            time.sleep(batch)
+        profile = pipe.profile()
+        assert profile.waited + profile.idle <= time.perf_counter() - begin + 1e-3
+    return profile
+
+
+def test_a_profile_says_who_waits():
+    profile = slow_profile(0.005, 0)
+    assert profile.waited > 0.05 and profile.idle < 0.02 and "function takes most of the time" in profile.advice
+    profile = slow_profile(0.005, 0.002)
+    assert profile.idle < profile.waited
+    profile = slow_profile(0, 0.01)
+    assert profile.idle > 0.04 and "The consumer is slower than the pipeline" in profile.advice
+    profile = slow_profile(0.005, 0.005, prefetch=0)
+    assert profile.waited > 0.095 and profile.idle == 0
+    assert profile.threads == 1 and "on 1 thread;" in str(profile)
