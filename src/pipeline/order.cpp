@@ -33,7 +33,9 @@ void check(const OrderOptions& options) {
 int64_t ceil_of(int64_t count, int64_t divisor) { return count / divisor + (count % divisor != 0 ? 1 : 0); }
 
 int64_t part_in(const OrderOptions& options, int64_t epoch) {
-  return options.stick_to_shard ? options.shard : (options.shard + epoch % options.shards) % options.shards;
+  if (options.stick_to_shard) return options.shard;
+  const auto shards = static_cast<uint64_t>(options.shards);
+  return static_cast<int64_t>((static_cast<uint64_t>(options.shard) + static_cast<uint64_t>(epoch) % shards) % shards);
 }
 
 }  // namespace
