@@ -29,7 +29,8 @@ def timer(clock):
 def is_on_trial(name):
     """Whether calls of the kernel still alternate between lanes and the scalar path."""
     kinds = [event.kind for event in iruka.kernel_history() if event.kernel == name]
-    return kinds.count("scalar_compiled") + kinds.count("lanes_compiled") > kinds.count("lanes_chosen") + kinds.count("scalar_chosen")
+    begun = kinds.count("scalar_compiled") + kinds.count("lanes_compiled")
+    return begun > kinds.count("lanes_chosen") + kinds.count("scalar_chosen")
 
 
 def settle(call, most_seconds=8.0):

@@ -289,7 +289,7 @@ struct Options {
   Device* device = nullptr;  ///< null: the CPU
   /// Outputs, by their numbers, that are made on the CPU and stay there, whatever the device: labels, say.
   std::vector<int> cpu_outputs{};
-  int threads = 0;   ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
+  int threads = 0;  ///< at most so many of the pool's for a batch; 0: all. 1: never two samples at a time
   /// Batches that are made before they are asked for; 0: next() makes its batch itself. Unless given 2, and 4 on a GPU,
   /// where a batch is taken long before it is used.
   std::optional<int> prefetch{};

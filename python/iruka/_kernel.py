@@ -12,7 +12,8 @@ from . import _core
 class KernelEvent(NamedTuple):
     """One line of kernel_history()."""
 
-    #: 'compiled', 'loaded_from_disk', 'specialised', 'scalar_compiled', 'lanes_compiled', 'lanes_chosen', 'scalar_chosen'
+    #: 'compiled', 'loaded_from_disk', 'specialised', 'scalar_compiled', 'lanes_compiled', 'lanes_chosen' or
+    #: 'scalar_chosen'
     kind: str
     kernel: str
     device: str

@@ -72,11 +72,10 @@ inline const char* entry_name(const KernelText& kernel) {
   return kernel.stages.empty() ? kEntryName : kStagesEntryName;
 }
 
-/// The values of scalar arguments that a specialised text holds as constants. Arguments without a value are read from
-/// the argument block.
 struct FixedLayout {
   Dims shape, strides;
 };
+/// What a specialised text holds as constants. Other arguments are read from the argument block.
 struct FixedValues {
   std::vector<std::optional<Scalar>> scalars{};       ///< of each parameter
   std::vector<std::optional<FixedLayout>> layouts{};  ///< of each parameter that is a raw array

@@ -314,17 +314,24 @@ void KernelLaunch::pack_scalar(ArgumentBlock& block, IntegerValues& integers, si
   value.store(dtype, bytes);
   const size_t size = static_cast<size_t>(itemsize(dtype));
   block.push_bytes(bytes, size, is_complex(dtype) ? size / 2 : size);
-  if (!is_inexact(dtype)) integers.append(bytes, size);
+  if (!is_inexact(dtype)) integers.append_scalar(bytes, size);
 }
 
-/// What variants have as constants of a raw array. The strides of a contiguous one follow from its shape. The shape of
-/// a vector counts where the text may ask for it: its loops are then as long as the vector.
-void KernelLaunch::note_layout(IntegerValues& integers, size_t k) const {
-  const Operand& array = operands_[k];
-  if (!jit::fixes_layout(kernel_.text, signature_.operands[k])) return;
-  const size_t bytes = sizeof(int64_t) * static_cast<size_t>(array.ndim);
-  integers.append(array.shape, bytes);
-  if (signature_.operands[k].access == Access::raw_strided) integers.append(array.strides, bytes);
+/// What variants have as constants of the loop's shape and of raw arrays. The strides of a contiguous array follow from
+/// its shape. The shape of a vector counts where the text may ask for it: loops are then as long as the vector.
+void KernelLaunch::note_layouts(IntegerValues& integers) const {
+  const auto append = [&](const int64_t* numbers, int count) {
+    integers.append_layout(numbers, sizeof(int64_t) * static_cast<size_t>(count));
+  };
+  if (kernel_.text.sees_indexer) {
+    const int64_t one = 1;
+    append(shape_.empty() ? &one : shape_.data(), signature_.indexer_rank);
+  }
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!fixes_layout(kernel_.text, signature_.operands[k])) continue;
+    append(operands_[k].shape, operands_[k].ndim);
+    if (signature_.operands[k].access == Access::raw_strided) append(operands_[k].strides, operands_[k].ndim);
+  }
 }
 
 void KernelLaunch::pack_raw(ArgumentBlock& block, const Operand& array) const {
@@ -390,7 +397,6 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
     const int64_t one = 1;
     const int64_t* const shape = shape_.empty() ? &one : shape_.data();
     block.push_bytes(shape, sizeof(int64_t) * signature_.indexer_rank, alignof(int64_t));
-    integers.append(shape, sizeof(int64_t) * signature_.indexer_rank);
   }
   int plain = 0;
   int64_t place = 0;  // in the batch's memory
@@ -408,10 +414,7 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
       case Access::scalar: pack_scalar(block, integers, k); break;
       case Access::by_value: pack_values(block, operands_[k]); break;
       case Access::raw_contiguous:
-      case Access::raw_strided:
-        pack_raw(block, operands_[k]);
-        note_layout(integers, k);
-        break;
+      case Access::raw_strided: pack_raw(block, operands_[k]); break;
       default:
         block.push(static_cast<char*>(operands_[k].data) + loop_->offset(plain));
         if (rank > 1 || signature_.operands[k].access == Access::strided)
@@ -420,6 +423,7 @@ void KernelLaunch::pack(ArgumentBlock& block, IntegerValues& integers) const {
     }
   }
   if (stages_) pack_slices(block);
+  note_layouts(integers);
 }
 
 /// Raises ValueError here, because the compiler's own message would come late and not name the arrays.

@@ -112,7 +112,7 @@ class KernelLaunch {
   Access plain_access(size_t k, int plain) const;
   void pack(ArgumentBlock& block, IntegerValues& integers) const;
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
-  void note_layout(IntegerValues& integers, size_t k) const;
+  void note_layouts(IntegerValues& integers) const;
   void pack_raw(ArgumentBlock& block, const Operand& array) const;
   void pack_values(ArgumentBlock& block, const Operand& array) const;
   void pack_dividers(ArgumentBlock& block) const;

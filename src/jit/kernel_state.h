@@ -22,27 +22,41 @@
 
 namespace iruka::jit {
 
-/// The integer and bool scalars of a call and the layouts of its raw arrays, one after another. Empty when there are
-/// none, or more than fit.
+/// The integer and bool scalars of a call, one after another, and behind them the layouts of its raw arrays. Scalars
+/// that are too many leave nothing, and layouts that are too many leave the scalars.
 class IntegerValues {
  public:
-  void append(const void* bytes, size_t size) {
-    overflows_ |= size_ + size > sizeof(bytes_);
-    if (overflows_) {
-      size_ = 0;
-      return;
-    }
-    std::memcpy(bytes_ + size_, bytes, size);
-    size_ += size;
+  void append_scalar(const void* bytes, size_t size) {
+    append(bytes, size);
+    if (overflows_) size_ = 0;
+    scalars_ = size_;
+  }
+  /// Behind all scalars.
+  void append_layout(const void* bytes, size_t size) {
+    append(bytes, size);
+    if (overflows_) size_ = scalars_;
   }
   bool empty() const { return size_ == 0; }
+  bool has_layouts() const { return size_ > scalars_; }
+  IntegerValues without_layouts() const {
+    IntegerValues scalars = *this;
+    scalars.size_ = scalars_;
+    return scalars;
+  }
   const char* data() const { return bytes_; }
   friend bool operator==(const IntegerValues& a, const IntegerValues& b) {
-    return a.size_ == b.size_ && std::memcmp(a.bytes_, b.bytes_, a.size_) == 0;
+    return a.size_ == b.size_ && a.scalars_ == b.scalars_ && std::memcmp(a.bytes_, b.bytes_, a.size_) == 0;
   }
 
  private:
-  size_t size_ = 0;
+  void append(const void* bytes, size_t size) {
+    overflows_ |= size_ + size > sizeof(bytes_);
+    if (overflows_) return;
+    std::memcpy(bytes_ + size_, bytes, size);
+    size_ += size;
+  }
+
+  size_t size_ = 0, scalars_ = 0;
   bool overflows_ = false;
   char bytes_[248];
 };
@@ -53,7 +67,7 @@ inline const IntegerValues kNoValues{};
 struct Variant {
   IntegerValues values;  ///< the values that it has as constants; none: for values without a variant
   std::shared_ptr<const Program> program;
-  std::shared_ptr<Trial> trial;  ///< against the scalar path, until it ends; null if there is none
+  std::shared_ptr<Trial> trial;  ///< of lanes and the scalar path, until it ends; null if there is none
   int rival_lanes = 0;           ///< with which the trial's other program was compiled
   double lanes_per_scalar = 0;   ///< time of the lanes over that of the scalar path; 0: not measured
 };
@@ -123,6 +137,7 @@ struct Specialisation {
   std::mutex heat_mutex;  ///< guards the members below; only try_lock, so a fork under it is harmless
   IntegerValues last_values;
   double hot_nanoseconds = 0;       ///< of calls with these values
+  double scalar_nanoseconds = 0;    ///< of calls with these scalars, whose layouts change
   double changing_nanoseconds = 0;  ///< of calls with other values than the one before
 
   Specialisation* next = nullptr;  ///< in its bucket; set before it is published

@@ -204,8 +204,8 @@ void KernelWriter::after_loop() {
   if (!kernel_.after_loop.empty()) out_ += "{\n" + with_line_directives("after_loop", kernel_.after_loop) + ";}\n";
 }
 
-// Scalars and raw arrays become locals of the entry. Whether a raw array is contiguous is a constant for the optimiser,
-// and so are the layouts that a variant fixes.
+// Scalars and raw arrays become locals of the entry. An axis of one element may have any stride. Whether a raw array is
+// contiguous is a constant for the optimiser, and so are the layouts that a variant fixes.
 void KernelWriter::bind(size_t k, const Parameter& parameter) {
   const std::string id = number(k);
   if (is_scalar(k)) {
@@ -217,16 +217,16 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
   } else if (is_raw(k) && !is_scratch(k)) {
     const int rank = signature_.operands[k].rank;
     const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
-    const FixedLayout* const fixed = rank > 0 ? fixed_layout(k) : nullptr;
+    const FixedLayout* const fixed = fixed_layout(k);
     std::string shape, stride;
     for (int axis = 0; axis < std::max(rank, 1); ++axis) {
       const std::string comma = axis ? ", " : "", at = "[" + number(axis) + "]";
       shape += comma + (fixed ? number(fixed->shape[axis]) : "iruka_a.shape" + id + at);
       // Contiguous neighbours are a constant as well, for accesses with several indices.
       const bool is_dense = contiguous && axis + 1 == rank;
-      stride += comma + (is_dense ? "sizeof(" + type(k) + ")"
-                         : fixed  ? number(fixed->strides[axis])
-                                  : "iruka_a.stride" + id + at);
+      stride += comma + (is_dense                           ? "sizeof(" + type(k) + ")"
+                         : fixed && fixed->shape[axis] != 1 ? number(fixed->strides[axis])
+                                                            : "iruka_a.stride" + id + at);
     }
     const std::string size = fixed ? number(count(fixed->shape)) : "iruka_a.size" + id;
     const std::string members =

@@ -24,6 +24,7 @@ namespace {
 // the same values in at least two calls; kernels whose values keep changing stop asking after a few variants.
 constexpr double kHotNanoseconds = 20e6;
 constexpr size_t kMostVariants = 8;
+constexpr int kMostLayouts = 4;  ///< of the variants, so that layouts which change leave some to scalars
 
 /// Publishing is rare, so one mutex serves all kernels.
 constinit ForkSafeMutex publishing;
@@ -43,19 +44,22 @@ FixedValues unpack(const KernelText& kernel, const Signature& signature, const I
     at += sizeof(int64_t) * static_cast<size_t>(rank);
     return made;
   };
+  for (size_t k = 0; k < count; ++k) {
+    const OperandSignature& operand = signature.operands[k];
+    if (!holds_integer(operand)) continue;
+    fixed.scalars[k] = Scalar::load(operand.dtype, at);
+    at += itemsize(operand.dtype);
+  }
+  if (!values.has_layouts()) return fixed;
   if (kernel.sees_indexer) fixed.indexer = dims(signature.indexer_rank);
   for (size_t k = 0; k < count; ++k) {
     const OperandSignature& operand = signature.operands[k];
-    if (holds_integer(operand)) {
-      fixed.scalars[k] = Scalar::load(operand.dtype, at);
-      at += itemsize(operand.dtype);
-    } else if (fixes_layout(kernel, operand)) {
-      FixedLayout layout{.shape = dims(operand.rank), .strides = {}};
-      const bool is_contiguous = operand.access == Access::raw_contiguous;
-      layout.strides = is_contiguous ? c_strides(layout.shape, itemsize(operand.dtype)) : dims(operand.rank);
-      // A division by a constant zero has no meaning.
-      if (iruka::count(layout.shape) != 0) fixed.layouts[k] = layout;
-    }
+    if (!fixes_layout(kernel, operand)) continue;
+    FixedLayout layout{.shape = dims(operand.rank), .strides = {}};
+    const bool is_contiguous = operand.access == Access::raw_contiguous;
+    layout.strides = is_contiguous ? c_strides(layout.shape, itemsize(operand.dtype)) : dims(operand.rank);
+    // A division by a constant zero has no meaning.
+    if (iruka::count(layout.shape) != 0) fixed.layouts[k] = layout;
   }
   return fixed;
 }
@@ -241,29 +245,39 @@ const Variant* find_variant(const VariantList* list, const IntegerValues& values
   return found == list->end() ? nullptr : &*found;
 }
 
+/// The variant for the values, for their scalars alone, or for any.
 const Variant* find_variant_or_general(const Specialisation& specialisation, const IntegerValues& values) {
   const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
-  const Variant* own = find_variant(list, values);
-  return own ? own : find_variant(list, kNoValues);
+  const Variant* found = find_variant(list, values);
+  if (!found && list && values.has_layouts()) found = find_variant(list, values.without_layouts());
+  return found ? found : find_variant(list, kNoValues);
 }
 
-/// Adds the time to that of the calls with `values`; if the values changed or `is_full` forbids a variant for them, to
-/// that of calls with changing values. Returns the values for which a variant is to be made now, if any.
+/// Adds the time to that of the calls with `values`, of those with their scalars alone if layouts change, or of calls
+/// with changing values. `is_full` forbids a variant for scalars, `is_full_of_layouts` one for layouts. Returns the
+/// values for which a variant is to be made now, if any.
 std::optional<IntegerValues> add_heat(Specialisation& specialisation, const IntegerValues& values, bool is_full,
-                                      double nanoseconds) {
+                                      bool is_full_of_layouts, double nanoseconds) {
   std::unique_lock lock(specialisation.heat_mutex, std::try_to_lock);
   if (!lock) return {};
+  const IntegerValues scalars = values.without_layouts();
   const bool is_same = specialisation.last_values == values;
+  const bool has_same_scalars = !scalars.empty() && specialisation.last_values.without_layouts() == scalars;
   if (!is_same) {
     specialisation.last_values = values;
     specialisation.hot_nanoseconds = 0;
   }
+  if (!has_same_scalars) specialisation.scalar_nanoseconds = 0;
   if (specialisation.calls.load(std::memory_order_relaxed) < 2) return {};
-  double& heat = is_same && !is_full ? specialisation.hot_nanoseconds : specialisation.changing_nanoseconds;
+  const bool is_hot = is_same && !(values.has_layouts() ? is_full_of_layouts : is_full);
+  const bool are_scalars_hot = !is_hot && has_same_scalars && !is_full;
+  double& heat = is_hot            ? specialisation.hot_nanoseconds
+                 : are_scalars_hot ? specialisation.scalar_nanoseconds
+                                   : specialisation.changing_nanoseconds;
   heat += nanoseconds;
   if (heat < kHotNanoseconds) return {};
   heat = 0;
-  return is_same && !is_full ? values : kNoValues;
+  return is_hot ? values : are_scalars_hot ? scalars : kNoValues;
 }
 
 }  // namespace
@@ -278,10 +292,16 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
                const IntegerValues& values, double nanoseconds) {
   const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
   const bool is_full = list && list->size() >= kMostVariants;
+  const bool is_full_of_layouts = list && std::ranges::count_if(*list, [](const Variant& each) {
+                                            return each.values.has_layouts();
+                                          }) >= kMostLayouts;
   const bool wants_general = specialisation.program->rival_lanes() > 0 && !find_variant(list, kNoValues);
   if ((is_full && !wants_general) || find_variant(list, values)) return;
-  const std::optional<IntegerValues> hot = add_heat(specialisation, values, is_full, nanoseconds);
-  if (!hot || (hot->empty() && !wants_general) || specialisation.variant_pending.exchange(true)) return;
+  const std::optional<IntegerValues> hot =
+      add_heat(specialisation, values, is_full, is_full || is_full_of_layouts, nanoseconds);
+  if (!hot || (!hot->empty() && find_variant(list, *hot)) || (hot->empty() && !wants_general) ||
+      specialisation.variant_pending.exchange(true))
+    return;
   if (!BackgroundCompiler::instance().add(
           {kernel.shared_from_this(), specialisation.device, &specialisation, signature, *hot}))
     specialisation.variant_pending.store(false);

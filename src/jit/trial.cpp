@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include "core/fork.h"
 
@@ -18,6 +19,8 @@ constexpr int kMostUnusual = 16;
 /// A side that is faster by this factor wins after half of the turns, or after fewer turns that took this long.
 constexpr double kClearMargin = 1.5, kLongTrial = 100e6;
 constexpr size_t kFewestRatios = 3;
+/// A side that is slower by this factor in two comparisons, whatever disturbs them, loses.
+constexpr double kHopeless = 4;
 // From this duration on a user would notice a whole call by the slower side, so only slices are compared. A slice takes
 // several times as long as threads need to wake.
 constexpr double kLongCall = 10e6, kSlice = 100e3;
@@ -87,6 +90,9 @@ double Trial::usual_ratio() const {
 }
 
 bool Trial::is_enough(double ratio) const {
+  const auto all = std::span(progress_.ratios).first(progress_.ratio_count);
+  const auto [least, most] = std::ranges::minmax(all);
+  if (all.size() == 2 && (least > kHopeless || most * kHopeless < 1)) return true;
   if (progress_.ratio_count < kFewestRatios) return false;
   if (progress_.turns >= kMostTurns) return true;
   const bool is_clear = ratio > kClearMargin || ratio * kClearMargin < 1;

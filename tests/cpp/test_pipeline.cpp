@@ -164,26 +164,6 @@ TEST(Values, PixelsAreThoseOfSeparateCalls) {
   EXPECT_EQ(out.to_vector<uint8_t>(), expected);
 }
 
-TEST(Values, AreSharedByThreads) {
-  const TemporaryFolder folder;
-  const Value decoded = Value::of_file(write_pictures(folder, 1)[0]).decoded({}, "decode");
-  const image::Stage stages[] = {image::Resize{.height = 16, .width = 12}};
-  const std::vector<uint8_t> expected = image::Chain({stages[0]})(picture(0)).to_vector<uint8_t>();
-  std::vector<std::thread> threads;
-  std::atomic<int> same{0};
-  for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&] {
-      for (int k = 0; k < 25; ++k) {
-        const Value small = Value(decoded).with(stages, image::Layout::hwc);
-        const bool has_size = small.size() == std::pair<int64_t, int64_t>{16, 12};
-        if (has_size && small.array().to_vector<uint8_t>() == expected) ++same;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(same, 100);
-}
-
 TEST(Values, HaveTheirRowsFirst) {
   const auto crop = [](Dims shape, image::Layout layout = image::Layout::hwc) {
     const image::Stage stage = image::Crop{.height = 1, .width = 1};

@@ -72,6 +72,28 @@ TYPED_TEST(SpmdInvariantLoads, SeveralIndices) {
           });
 }
 
+TEST(SpmdInvariantLoads, BehindTestsWithConstants) {
+  // A compiler takes from such tests what it may assume of the address, which holds behind them alone.
+  check(few_lane_choices("int32 p, int32 rounds, raw int32 a, raw int32 b", "int32 z"),
+        BODY((int32_t p, int32_t rounds, CArray<int32_t, 1>& a, CArray<int32_t, 2>& b, int32_t& z),
+             {
+               z = 0;
+               for (int k = 0; k < rounds; ++k) {
+                 const int x = p;
+                 if (x >= 0 && x < 7) z += b[{2, x}] + a[x];
+                 if (x > -8 && x <= 0) z ^= *(const int32_t*)((const char*)&a[7] + x * 4);
+                 if (unsigned(x) < 5) z += b[{x % 3, unsigned(x)}];
+               }
+             }),
+        [](int64_t n) {
+          std::vector<int32_t> p = places(n, 7);
+          constexpr int32_t kWrapping[] = {0x40000001, -0x40000000, 0x40000000, 0x20000003, INT32_MIN + 1};
+          for (size_t k = 3; k < p.size(); k += 7) p[k] = kWrapping[k / 7 % 5];
+          return operands(plain(p), plain(integers<int32_t>(n, 3, 0, 4)), raw(wild<int32_t>(8, 2)),
+                          raw<int32_t, 2>(integers<int32_t>(21, 4, -9, 9), {3, 7}), out<int32_t>(n));
+        });
+}
+
 TEST(SpmdInvariantLoads, LoopsThatWriteToTheArray) {
   check(few_lane_choices("int32 at, raw float32 a", "float32 z, raw float32 b"),
         BODY((int32_t at, CArray<float, 1>& a, float& z, CArray<float, 1>& b),
@@ -188,6 +210,25 @@ TEST(SpmdAddresses, SumsInBytesThatWrapAround) {
                z = *(const int32_t*)((const char*)&a[0] + bytes % 64u);
              }),
         [](int64_t n) { return operands(plain(wild<uint32_t>(n, 3)), raw(wild<int32_t>(16, 2)), out<int32_t>(n)); });
+}
+
+TEST(SpmdAddresses, NarrowSumsInBytesWithNegativeConstants) {
+  check(few_lane_choices("uint8 q, int16 s, int32 rounds, raw int32 a", "int32 z"),
+        BODY((uint8_t q, int16_t s, int32_t rounds, CArray<int32_t, 1>& a, int32_t& z),
+             {
+               z = 0;
+               for (int k = 0; k < rounds; ++k) {
+                 const int from_unsigned = (int(q % 16) - 8) * 4;
+                 const int from_signed = (int(s) % 4 - 3) * 4;
+                 z += *(const int32_t*)((const char*)&a[8] + from_unsigned) + from_unsigned;
+                 z += *(const int32_t*)((const char*)&a[8] + from_signed) * 3;
+               }
+               z -= *(const int32_t*)((const char*)&a[8] + (int(q % 4) * 4 - 12));
+             }),
+        [](int64_t n) {
+          return operands(plain(wild<uint8_t>(n, 3)), plain(wild<int16_t>(n, 5)), plain(integers<int32_t>(n, 3, 0, 3)),
+                          raw(integers<int32_t>(16, 2, -999, 999)), out<int32_t>(n));
+        });
 }
 
 }  // namespace

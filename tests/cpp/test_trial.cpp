@@ -253,10 +253,17 @@ TEST_F(TrialByNumbers, AClearCaseTakesHalfTheCalls) {
 }
 
 TEST_F(TrialByNumbers, AClearCaseOfLongCallsTakesTheFewest) {
-  const auto outcome = run(1e6, 9e6, 1000, 100);
+  const auto outcome = run(10e6, 30e6, 1000, 100);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->program, lanes);
   EXPECT_EQ(outcome->calls, 6);
+}
+
+TEST_F(TrialByNumbers, AHopelessSideIsComparedTwice) {
+  const auto outcome = run(300, 60, 1000, 100);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->program, scalar);
+  EXPECT_EQ(outcome->calls, 4);
 }
 
 TEST_F(TrialByNumbers, ShortCallsAreAddedUp) {

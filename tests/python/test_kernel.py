@@ -436,7 +436,12 @@ def test_layouts_equal_call_after_call_keep_answers(order, rng):
         return iruka.array(np.asarray(a, order=order), order=order)
 
     cases = []
-    for shape, steps in [((300, 400, 3), [0, 1]), ((400, 300, 3), [0, 1]), ((300, 400, 3), [0, 5]), ((120, 999, 1), [2])]:
+    for shape, steps in [
+        ((300, 400, 3), [0, 1]),
+        ((400, 300, 3), [0, 1]),
+        ((300, 400, 3), [0, 5]),
+        ((120, 999, 1), [2]),
+    ]:
         x = rng.integers(0, 100, shape).astype("float32")
         rows = [np.minimum(np.arange(shape[0]) + step, shape[0] - 1) for step in steps]
         cases.append((laid_out(x), iruka.array(np.array(steps, "int32")), sum(x[r].sum(2) for r in rows)))

@@ -112,7 +112,7 @@ struct TurnedRows {
 };
 
 struct ResampleLoops {
-  int group = 0;          ///< outputs of a group of FixedColumns, 0 where there are none
+  int group = 0;  ///< outputs of a group of FixedColumns, 0 where there are none
   int groups_at_once = 1;
   int window = 0;         ///< bytes of a load for a group
   bool has_wide = false;  ///< whether two loads will do

@@ -30,7 +30,7 @@ constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through
 constexpr double kLaneByLane = 6;  ///< parts to extract a lane's operands and insert its result
 constexpr double kHeavySide = 40;  ///< parts from which on a jump over a side may pay
 constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
-constexpr double kCertain = 0.4, kMostDoubt = 30;
+constexpr double kCertain = 0.4, kMostDoubt = 12;
 
 /// The work for W elements, one after the other (scalar) and side by side (vector).
 struct Cost {

@@ -14,31 +14,40 @@ class ExactDivision {
  public:
   explicit ExactDivision(uint64_t size) : size_(size) {}
 
-  bool divides(const llvm::Value* value, int depth = 0) const {
-    if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value)) return number->getZExtValue() % size_ == 0;
+  bool divides(const llvm::Value* value, bool is_signed = true, int depth = 0) const {
+    if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value)) {
+      return is_signed ? number->getSExtValue() % static_cast<int64_t>(size_) == 0
+                       : number->getZExtValue() % size_ == 0;
+    }
     const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
     if (!instruction || depth == kDeepest) return false;
-    const auto is_divided = [&](unsigned k) { return divides(instruction->getOperand(k), depth + 1); };
+    const auto is_divided = [&](unsigned k) { return divides(instruction->getOperand(k), is_signed, depth + 1); };
+    const auto is_extended = [&](bool signs) {
+      const llvm::Value* const narrow = instruction->getOperand(0);
+      return has_no_wrap(narrow, signs) && divides(narrow, signs, depth + 1);
+    };
     switch (instruction->getOpcode()) {
       case llvm::Instruction::Add: return keeps_value(*instruction) && is_divided(0) && is_divided(1);
       case llvm::Instruction::Mul:
       case llvm::Instruction::Shl: return keeps_value(*instruction) && factor_of(*instruction) % size_ == 0;
-      case llvm::Instruction::SExt: return has_no_wrap(instruction->getOperand(0), true) && is_divided(0);
-      case llvm::Instruction::ZExt: return has_no_wrap(instruction->getOperand(0), false) && is_divided(0);
+      case llvm::Instruction::SExt: return is_extended(true);
+      case llvm::Instruction::ZExt: return is_extended(false);
       default: return false;
     }
   }
 
-  llvm::Value* quotient(llvm::IRBuilder<>& build, llvm::Value* value) const {
+  llvm::Value* quotient(llvm::IRBuilder<>& build, llvm::Value* value, bool is_signed = true) const {
     llvm::Type* const type = value->getType();
-    if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value))
-      return llvm::ConstantInt::get(type, number->getZExtValue() / size_);
+    if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value)) {
+      return is_signed ? llvm::ConstantInt::getSigned(type, number->getSExtValue() / static_cast<int64_t>(size_))
+                       : llvm::ConstantInt::get(type, number->getZExtValue() / size_);
+    }
     auto* const instruction = llvm::cast<llvm::Instruction>(value);
     llvm::Value* const first = instruction->getOperand(0);
     if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(instruction))
-      return build.CreateCast(cast->getOpcode(), quotient(build, first), type);
+      return build.CreateCast(cast->getOpcode(), quotient(build, first, llvm::isa<llvm::SExtInst>(cast)), type);
     if (instruction->getOpcode() == llvm::Instruction::Add)
-      return build.CreateAdd(quotient(build, first), quotient(build, instruction->getOperand(1)));
+      return build.CreateAdd(quotient(build, first, is_signed), quotient(build, instruction->getOperand(1), is_signed));
     const uint64_t rest = factor_of(*instruction) / size_;
     return rest == 1 ? first : build.CreateMul(first, llvm::ConstantInt::get(type, rest));
   }

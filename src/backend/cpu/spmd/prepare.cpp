@@ -190,8 +190,8 @@ void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyse
   const auto preserved = passes.run(function, analyses);
   analyses.invalidate(function, preserved);
   hoist_invariants(function, analyses);
-  speculate_invariant_loads(function, analyses);
   if (step_by_elements(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  speculate_invariant_loads(function, analyses);
   llvm::FunctionPassManager closing;
   closing.addPass(llvm::LCSSAPass());
   analyses.invalidate(function, closing.run(function, analyses));

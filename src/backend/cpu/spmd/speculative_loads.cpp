@@ -39,6 +39,7 @@ class Speculation {
       llvm::Value*& made = made_[{loop, load->getPointerOperand(), load->getType()}];
       if (!made) made = load_before(*loop, *load);
       load->replaceAllUsesWith(made);
+      load->eraseFromParent();
     }
     return !found_.empty();
   }
@@ -74,26 +75,30 @@ class Speculation {
     return pointer;
   }
 
-  /// Loads where the address is inside the array, else gives 0.
+  /// Loads where the address is inside the array, else gives 0. What the loop's own tests promise of the address does
+  /// not hold for every lane here, so that one number without promises is compared and read from.
   llvm::Value* load_before(const llvm::Loop& loop, llvm::LoadInst& load) {
     llvm::Instruction* const place = loop.getLoopPreheader()->getTerminator();
     llvm::IRBuilder<> build(place);
     build.SetCurrentDebugLocation(load.getDebugLoc());
-    llvm::Value* const size = sizes_.find(base_of(load))->second;
+    llvm::Value* const base = const_cast<llvm::Value*>(base_of(load));
+    llvm::Value* const size = sizes_.find(base)->second;
     llvm::Value* offset = llvm::ConstantInt::get(size->getType(), 0);
     llvm::Value* pointer = load.getPointerOperand();
     while (auto* step = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-      offset = build.CreateAdd(offset, llvm::emitGEPOffset(&build, layout_, step));
+      offset = build.CreateAdd(offset, llvm::emitGEPOffset(&build, layout_, step, /*NoAssumptions=*/true));
       pointer = step->getPointerOperand();
     }
+    offset = build.CreateFreeze(offset);
     const uint64_t bytes = layout_.getTypeStoreSize(load.getType()).getFixedValue();
     llvm::Value* const end = build.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size,
                                                          llvm::ConstantInt::get(size->getType(), bytes - 1));
-    llvm::Instruction* const inside = llvm::SplitBlockAndInsertIfThen(
-        build.CreateICmpULT(offset, end), place->getIterator(), /*Unreachable=*/false, nullptr, &updater_, &loops_);
-    llvm::Instruction* const made = load.clone();
-    made->dropPoisonGeneratingMetadata();
-    made->insertBefore(inside->getIterator());
+    llvm::Value* const address = build.CreatePtrAdd(base, offset);
+    llvm::Instruction* const inside =
+        llvm::SplitBlockAndInsertIfThen(build.CreateICmpULT(offset, end), place->getIterator(),
+                                        /*Unreachable=*/false, nullptr, &updater_, &loops_);
+    build.SetInsertPoint(inside);
+    llvm::LoadInst* const made = build.CreateAlignedLoad(load.getType(), address, llvm::Align(1));
     build.SetInsertPoint(place->getParent(), place->getParent()->begin());
     llvm::PHINode* const result = build.CreatePHI(load.getType(), 2, "speculative");
     result->addIncoming(made, made->getParent());

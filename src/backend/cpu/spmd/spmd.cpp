@@ -64,6 +64,17 @@ void describe_marker(llvm::Function& marker) {
   marker.addFnAttr(llvm::Attribute::NoDuplicate);
 }
 
+/// Whether the order of elements may change a result: of atomics on floats, or where the old value is used. A
+/// measurement must not choose between two orders.
+bool depends_on_order(const LaneLoop& loop) {
+  return llvm::any_of(loop.loop->blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      return instruction.isAtomic() && !llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction) &&
+             (!instruction.use_empty() || instruction.getType()->isFloatingPointTy());
+    });
+  });
+}
+
 class Vectoriser {
  public:
   Vectoriser(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
@@ -205,7 +216,7 @@ class Vectoriser {
     if (request_.lanes == 0) {
       const CostEstimate cost = estimate(lane, analysis, memory, target);
       if (!cost.why_not.empty() && !widens_all_) {
-        if (cost.is_doubtful) refused_lanes_ = std::max(refused_lanes_, lanes);
+        if (cost.is_doubtful && !depends_on_order(lane)) refused_lanes_ = std::max(refused_lanes_, lanes);
         return {cost.why_not, place};
       }
       is_uncertain_ |= cost.is_uncertain || widens_all_;
