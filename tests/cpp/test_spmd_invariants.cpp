@@ -161,6 +161,23 @@ TEST(SpmdShortLoops, NestsOfLoopsThatLanesLeave) {
         });
 }
 
+TEST(SpmdShortLoops, LocalArraysThatAreWrittenInTurn) {
+  check(few_lane_choices("int32 x", "int32 z"),
+        BODY((int32_t x, int32_t& z),
+             {
+               int one[3];
+               int two[3];
+               for (int s = 0; s < 3; ++s) one[s] = x + s;
+               for (unsigned t = 1; t < 8; ++t) {
+                 int* const from = t % 2 ? one : two;
+                 int* const to = t % 2 ? two : one;
+                 for (int s = 0; s < 3; ++s) to[s] = from[2 - s] * 3 + s;
+               }
+               z = two[0] ^ two[1] ^ two[2];
+             }),
+        [](int64_t n) { return operands(plain(integers<int32_t>(n, 4, -50, 50)), out<int32_t>(n)); });
+}
+
 TEST(SpmdShortLoops, LocalArraysInNestsOfLoops) {
   check(few_lane_choices("int32 k, int32 x", "int32 z"),
         BODY((int32_t k, int32_t x, int32_t& z),

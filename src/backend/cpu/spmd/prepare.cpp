@@ -52,30 +52,6 @@ bool has_padding(llvm::Type* type, const llvm::DataLayout& layout) {
   return bytes != layout.getTypeAllocSize(type).getFixedValue();
 }
 
-/// Stores poison where a variable's lifetime begins. Otherwise a variable that is not always written would seem to
-/// carry the value of the last element.
-void store_poison_at_lifetime_start(llvm::Function& function) {
-  llvm::SmallVector<llvm::IntrinsicInst*, 16> starts;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (call && call->getIntrinsicID() == llvm::Intrinsic::lifetime_start) starts.push_back(call);
-  }
-  for (llvm::IntrinsicInst* start : starts) {
-    auto* local = llvm::dyn_cast<llvm::AllocaInst>(start->getArgOperand(start->arg_size() - 1));
-    // A large local stays in memory and needs no such store.
-    const bool may_be_registers =
-        local && !local->isArrayAllocation() &&
-        function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
-    if (!may_be_registers) continue;
-    llvm::IRBuilder<> build(start->getNextNode());
-    llvm::Type* type = local->getAllocatedType();
-    // A store of a structure leaves its padding as it is.
-    if (has_padding(type, function.getDataLayout()))
-      type = build.getIntNTy(static_cast<unsigned>(function.getDataLayout().getTypeAllocSizeInBits(type)));
-    build.CreateStore(llvm::UndefValue::get(type), local);
-  }
-}
-
 /// Begins the lifetime of a thread's locals that have none, such as temporaries of calls. Otherwise what is not always
 /// written, such as the padding of structures, would seem to carry the value of the last thread.
 void begin_lifetimes_of_threads(llvm::Function& function, llvm::DominatorTree& dominators) {
@@ -133,6 +109,28 @@ bool keeps_registers_for_itself(const llvm::Function& function) {
 
 }  // namespace
 
+void store_poison_at_lifetime_start(llvm::Function& function) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 16> starts;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call && call->getIntrinsicID() == llvm::Intrinsic::lifetime_start) starts.push_back(call);
+  }
+  for (llvm::IntrinsicInst* start : starts) {
+    auto* local = llvm::dyn_cast<llvm::AllocaInst>(start->getArgOperand(start->arg_size() - 1));
+    // A large local stays in memory and needs no such store.
+    const bool may_be_registers =
+        local && !local->isArrayAllocation() &&
+        function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
+    if (!may_be_registers) continue;
+    llvm::IRBuilder<> build(start->getNextNode());
+    llvm::Type* type = local->getAllocatedType();
+    // A store of a structure leaves its padding as it is.
+    if (has_padding(type, function.getDataLayout()))
+      type = build.getIntNTy(static_cast<unsigned>(function.getDataLayout().getTypeAllocSizeInBits(type)));
+    build.CreateStore(llvm::UndefValue::get(type), local);
+  }
+}
+
 void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   llvm::CallGraph graph(module);
   for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
@@ -167,6 +165,7 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
   unroll_short_loops(function, analyses);
+  store_poison_at_lifetime_start(function);
   llvm::FunctionPassManager passes;
   // Local arrays become registers once the loops over them are unrolled.
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3, /*OnlyWhenForced=*/false)

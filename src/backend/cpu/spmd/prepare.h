@@ -12,6 +12,11 @@ inline constexpr uint64_t kThreadsFlag = 8;
 /// Inlines whatever a function with a lane loop calls, except functions that call themselves.
 void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
 
+/// Stores poison where a variable's lifetime begins. Otherwise a variable that is not always written would seem to
+/// carry the value of the last element, once it is in registers. Simplification removes such stores, so that each step
+/// that may bring more variables into registers needs them anew.
+void store_poison_at_lifetime_start(llvm::Function& function);
+
 /// Simplifies just enough to classify the body.
 void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 

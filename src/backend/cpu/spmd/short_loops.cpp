@@ -1,6 +1,7 @@
 #include "backend/cpu/spmd/short_loops.h"
 
 #include "backend/cpu/spmd/lane_loop.h"
+#include "backend/cpu/spmd/prepare.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -69,6 +70,7 @@ bool unroll_innermost(llvm::Function& function, llvm::FunctionAnalysisManager& a
 
 void unroll_short_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   for (int depth = 0; depth < kDeepestNest && unroll_innermost(function, analyses); ++depth) {
+    store_poison_at_lifetime_start(function);
     analyses.invalidate(function, llvm::PreservedAnalyses::none());
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
