@@ -27,9 +27,9 @@ class ExactDivision {
       return has_no_wrap(narrow, signs) && divides(narrow, signs, depth + 1);
     };
     switch (instruction->getOpcode()) {
-      case llvm::Instruction::Add: return keeps_value(*instruction) && is_divided(0) && is_divided(1);
+      case llvm::Instruction::Add: return is_divided(0) && is_divided(1);
       case llvm::Instruction::Mul:
-      case llvm::Instruction::Shl: return keeps_value(*instruction) && factor_of(*instruction) % size_ == 0;
+      case llvm::Instruction::Shl: return factor_of(*instruction) % size_ == 0;
       case llvm::Instruction::SExt: return is_extended(true);
       case llvm::Instruction::ZExt: return is_extended(false);
       default: return false;
@@ -62,10 +62,6 @@ class ExactDivision {
     const uint64_t value = number->getZExtValue();
     if (product.getOpcode() == llvm::Instruction::Mul) return value;
     return value < 31 ? uint64_t{1} << value : 1;
-  }
-  /// In 64 bits modulo 2^64; else without wrapping around in one of the two ways, which has_no_wrap() has checked.
-  static bool keeps_value(const llvm::Instruction& instruction) {
-    return instruction.getType()->isIntegerTy(64) || instruction.hasNoSignedWrap() || instruction.hasNoUnsignedWrap();
   }
   /// Whether no part of a narrow sum wraps around.
   static bool has_no_wrap(const llvm::Value* value, bool is_signed, int depth = 0) {
