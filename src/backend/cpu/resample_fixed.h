@@ -276,51 +276,14 @@ IRUKA_RESAMPLE_INLINE void fixed_sparse(const FixedColumns& columns, const uint8
   for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(rest, rows[r], results[r] + x * kChannels);
 }
 
-/// By vectors where there are weights for them.
-template <int kChannels, int kRows>
-IRUKA_RESAMPLE_INLINE void fixed_any_windows(const FixedColumns& columns, const uint8_t* const* rows,
-                                             int16_t* const* results) {
-  if (columns.window_vectors == 0)
-    for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(columns, rows[r], results[r]);
-  else if (columns.rounds)
-    fixed_windows<kChannels, kRows, true>(columns, rows, results);
-  else
-    fixed_windows<kChannels, kRows, false>(columns, rows, results);
-}
-
-/// Any window of pixels of up to 4 channels.
-template <int kChannels, int kRows>
-IRUKA_RESAMPLE_INLINE void fixed_far(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
-  if (columns.pairs == 1) return fixed_sparse<kChannels, kRows, 1>(columns, rows, results);
-  if (columns.pairs == 2) return fixed_sparse<kChannels, kRows, 2>(columns, rows, results);
-  fixed_any_windows<kChannels, kRows>(columns, rows, results);
-}
-
-template <int kRows>
-void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
-  if (columns.groups) {
-    columns.rounds ? fixed_any_groups<kRows, true>(columns, rows, results)
-                   : fixed_any_groups<kRows, false>(columns, rows, results);
-    return;
-  }
-  switch (columns.channels) {
-    case 1: return fixed_far<1, kRows>(columns, rows, results);
-    case 2: return fixed_far<2, kRows>(columns, rows, results);
-    case 3: return fixed_far<3, kRows>(columns, rows, results);
-    case 4: return fixed_far<4, kRows>(columns, rows, results);
-    default:
-      for (int r = 0; r < kRows; ++r) fixed_channels(columns, rows[r], results[r]);
-  }
-}
-
 #elif defined(__AVX2__)
 constexpr int kGroup = 4, kGroupsAtOnce = 2, kWindow = 16, kNumbers = 8;
 constexpr bool kHasWide = false;
 
 /// Two groups of 4 outputs each take the two bytes of each pair of taps from the 16 bytes of a half of a vector.
 template <int kRows, bool kRounds>
-IRUKA_RESAMPLE_INLINE void fixed_groups(const FixedColumns& columns, const uint8_t* const* rows,
-                                        int16_t* const* results) {
+IRUKA_RESAMPLE_INLINE void fixed_any_groups(const FixedColumns& columns, const uint8_t* const* rows,
+                                            int16_t* const* results) {
   const int pairs = columns.pairs;
   const int64_t step = 2 * columns.channels;
   const ColumnRounding rounding(kRounds);
@@ -392,40 +355,6 @@ IRUKA_RESAMPLE_INLINE void fixed_windows(const FixedColumns& columns, const uint
   }
 }
 
-/// By vectors where there are weights for them.
-template <int kChannels, int kRows>
-IRUKA_RESAMPLE_INLINE void fixed_any_windows(const FixedColumns& columns, const uint8_t* const* rows,
-                                             int16_t* const* results) {
-  if (columns.window_vectors == 0)
-    for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(columns, rows[r], results[r]);
-  else if (columns.rounds)
-    fixed_windows<kChannels, kRows, true>(columns, rows, results);
-  else
-    fixed_windows<kChannels, kRows, false>(columns, rows, results);
-}
-
-template <int kChannels, int kRows>
-IRUKA_RESAMPLE_INLINE void fixed_far(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
-  fixed_any_windows<kChannels, kRows>(columns, rows, results);
-}
-
-template <int kRows>
-void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
-  if (columns.groups) {
-    columns.rounds ? fixed_groups<kRows, true>(columns, rows, results)
-                   : fixed_groups<kRows, false>(columns, rows, results);
-    return;
-  }
-  switch (columns.channels) {
-    case 1: return fixed_far<1, kRows>(columns, rows, results);
-    case 2: return fixed_far<2, kRows>(columns, rows, results);
-    case 3: return fixed_far<3, kRows>(columns, rows, results);
-    case 4: return fixed_far<4, kRows>(columns, rows, results);
-    default:
-      for (int r = 0; r < kRows; ++r) fixed_channels(columns, rows[r], results[r]);
-  }
-}
-
 #else
 constexpr int kGroup = 0, kGroupsAtOnce = 1, kWindow = 0, kNumbers = 0;
 constexpr bool kHasWide = false;
@@ -439,6 +368,47 @@ void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, i
       case 4: fixed_pixels<4>(columns, rows[r], results[r]); break;
       default: fixed_channels(columns, rows[r], results[r]);
     }
+  }
+}
+#endif
+
+#if defined(__AVX2__)
+/// By vectors where there are weights for them.
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_any_windows(const FixedColumns& columns, const uint8_t* const* rows,
+                                             int16_t* const* results) {
+  if (columns.window_vectors == 0)
+    for (int r = 0; r < kRows; ++r) fixed_pixels<kChannels>(columns, rows[r], results[r]);
+  else if (columns.rounds)
+    fixed_windows<kChannels, kRows, true>(columns, rows, results);
+  else
+    fixed_windows<kChannels, kRows, false>(columns, rows, results);
+}
+
+/// Any window of pixels of up to 4 channels.
+template <int kChannels, int kRows>
+IRUKA_RESAMPLE_INLINE void fixed_far(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
+#if defined(__AVX512VBMI__) && defined(__AVX512VNNI__)
+  if (columns.pairs == 1) return fixed_sparse<kChannels, kRows, 1>(columns, rows, results);
+  if (columns.pairs == 2) return fixed_sparse<kChannels, kRows, 2>(columns, rows, results);
+#endif
+  fixed_any_windows<kChannels, kRows>(columns, rows, results);
+}
+
+template <int kRows>
+void fixed_columns_of(const FixedColumns& columns, const uint8_t* const* rows, int16_t* const* results) {
+  if (columns.groups) {
+    columns.rounds ? fixed_any_groups<kRows, true>(columns, rows, results)
+                   : fixed_any_groups<kRows, false>(columns, rows, results);
+    return;
+  }
+  switch (columns.channels) {
+    case 1: return fixed_far<1, kRows>(columns, rows, results);
+    case 2: return fixed_far<2, kRows>(columns, rows, results);
+    case 3: return fixed_far<3, kRows>(columns, rows, results);
+    case 4: return fixed_far<4, kRows>(columns, rows, results);
+    default:
+      for (int r = 0; r < kRows; ++r) fixed_channels(columns, rows[r], results[r]);
   }
 }
 #endif
