@@ -412,6 +412,36 @@ def test_integer_arguments_equal_call_after_call_keep_answers(rng):
             np.testing.assert_allclose(iruka.asnumpy(result), expected[taps], rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float64"])
+@pytest.mark.parametrize("options", [(), ("--lanes=1",), ("--lanes=8",)])
+def test_an_element_of_three_channels_that_is_written_several_times(dtype, options, rng):
+    k = Kernel(
+        "T x",
+        "raw T pixels",
+        """
+        pixels[i * 3] = pixels[i * 3] + pixels[i * 3 + 2];
+        if (i == 1) pixels[i * 3] += 5;
+        if (i && pixels[i * 3 + 2] < pixels[i * 3]) pixels[i * 3] = 1;
+        pixels[i * 3 + 1] = x;
+        pixels[i * 3 + 2] = 1;
+        """,
+        "three_channels",
+        options=options,
+    )
+    for _ in range(2):  # the second call of equal layouts runs a variant
+        for n in (1, 2, 19, 256, 1001):
+            x, before = rng.integers(-30, 30, n).astype(dtype), rng.integers(-30, 30, (n, 3)).astype(dtype)
+            expected = before.copy()
+            expected[:, 0] += before[:, 2]
+            expected[1:2, 0] += 5
+            larger = before[:, 2] < expected[:, 0]
+            expected[1:, 0][larger[1:]] = 1
+            expected[:, 1], expected[:, 2] = x, 1
+            pixels = iruka.array(before)
+            k(iruka.array(x), pixels)
+            np.testing.assert_array_equal(iruka.asnumpy(pixels), expected)
+
+
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 def test_layouts_equal_call_after_call_keep_answers(order, rng):
     k = Kernel(

@@ -124,6 +124,57 @@ bool reads_after_writing(const Loop& loop, llvm::LoopInfo& loops) {
   return false;
 }
 
+/// A store of a loop's round, and how far its address moves from round to round.
+struct Store {
+  const llvm::SCEV* address = nullptr;
+  int64_t size = 0;             ///< bytes
+  bool can_join_group = false;  ///< whether LLVM's vectoriser may write it together with its neighbours
+};
+
+Store describe_store(llvm::StoreInst& store, const Loop& loop, llvm::ScalarEvolution& evolution) {
+  Store result;
+  result.address = evolution.getSCEV(store.getPointerOperand());
+  result.size = static_cast<int64_t>(
+      store.getDataLayout().getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue());
+  const auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(result.address);
+  if (!walk || walk->getLoop() != &loop || !walk->isAffine()) return result;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(evolution));
+  result.can_join_group = step && step->getAPInt().abs().sgt(result.size);
+  return result;
+}
+
+/// Whether both stores may write the same bytes in one round.
+bool may_overlap(const Store& one, const Store& other, llvm::ScalarEvolution& evolution) {
+  const auto* distance = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(other.address, one.address));
+  if (!distance) return true;
+  const int64_t bytes = distance->getAPInt().getSExtValue();
+  return bytes < one.size && -bytes < other.size;
+}
+
+/// Whether a round may write a place twice while LLVM's vectoriser writes one of both places later than the text does:
+/// it joins stores with a constant distance from round to round and writes them where the last one stands.
+bool writes_twice(const Loop& loop, llvm::ScalarEvolution& evolution) {
+  constexpr size_t kMostStores = 100;
+  llvm::SmallVector<Store, 16> stores;
+  bool has_group = false;
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (Instruction& instruction : *block) {
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      if (!store || llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand()))) continue;
+      stores.push_back(describe_store(*store, loop, evolution));
+      has_group |= stores.back().can_join_group;
+    }
+  }
+  if (!has_group || stores.size() > kMostStores) return has_group;
+  for (size_t k = 0; k < stores.size(); ++k) {
+    for (size_t before = 0; before < k; ++before) {
+      if (!stores[k].can_join_group && !stores[before].can_join_group) continue;
+      if (may_overlap(stores[before], stores[k], evolution)) return true;
+    }
+  }
+  return false;
+}
+
 void withdraw_promise(Loop& loop, llvm::LLVMContext& context) {
   loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {kParallel, kForced}, {}));
 }
@@ -136,8 +187,8 @@ llvm::PreservedAnalyses LocalMemoryPass::run(llvm::Function& function, llvm::Fun
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const bool local_escapes = has_escaping_local(function);
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (is_marked_parallel(*loop) &&
-        (shares_local_memory(*loop, local_escapes, evolution) || reads_after_writing(*loop, loops))) {
+    if (is_marked_parallel(*loop) && (shares_local_memory(*loop, local_escapes, evolution) ||
+                                      reads_after_writing(*loop, loops) || writes_twice(*loop, evolution))) {
       withdraw_promise(*loop, function.getContext());
     }
   }

@@ -29,6 +29,7 @@ struct OpenGroup {
   InterleavedGroup group;
   int64_t size = 0, lowest = 0, highest = 0;
   bool is_store = false;
+  std::vector<int64_t> stores_behind;  ///< distances of the stores that a read must not overtake to join
 };
 
 class GroupSearch {
@@ -83,12 +84,16 @@ class GroupSearch {
   /// Closes the groups whose accesses must not move across this one.
   void close_others(const Access& access, bool writes) {
     for (size_t k = open_.size(); k-- > 0;) {
-      const OpenGroup& open = open_[k];
+      OpenGroup& open = open_[k];
       if (!writes && !open.is_store) continue;
       if (access.type) {
         const llvm::Value* pointer = llvm::getLoadStorePointerOperand(access.instruction);
         if (memory_.layout_of(pointer) && !memory_.escapes()) continue;
-        if (lies_apart(access, open) || belongs(access, open, writes)) continue;
+        if (lies_apart(access, open)) {
+          if (!open.is_store) open.stores_behind.push_back(*access.address.minus(open.address));
+          continue;
+        }
+        if (belongs(access, open, writes)) continue;
       }
       close(k);
     }
@@ -98,13 +103,17 @@ class GroupSearch {
   bool lies_apart(const Access& access, const OpenGroup& open) const {
     if (access.factor == 0 || access.factor != open.group.factor || access.size != open.size) return false;
     const auto distance = access.address.minus(open.address);
-    if (!distance) return false;
-    const int64_t stride = access.factor * access.size;
-    return llvm::none_of(open.group.members, [&](const InterleavedGroup::Member& member) {
-      // Both repeat every `stride` bytes, so one period decides.
-      const int64_t apart = ((*distance - member.channel) % stride + stride) % stride;
-      return apart < access.size || apart + access.size > stride;
-    });
+    return distance && llvm::none_of(open.group.members, [&](const InterleavedGroup::Member& member) {
+             return overlap(*distance, member.channel, open);
+           });
+  }
+
+  /// Whether two accesses at these distances from the group overlap in some lanes. Both repeat every `factor`
+  /// elements, so one period decides.
+  static bool overlap(int64_t distance, int64_t other, const OpenGroup& open) {
+    const int64_t stride = open.group.factor * open.size;
+    const int64_t apart = ((distance - other) % stride + stride) % stride;
+    return apart < open.size || apart + open.size > stride;
   }
 
   bool belongs(const Access& access, const OpenGroup& open, bool is_store) const {
@@ -115,6 +124,7 @@ class GroupSearch {
     const int64_t lowest = std::min(open.lowest, *distance), highest = std::max(open.highest, *distance);
     const int64_t limit = access.factor ? access.factor * access.size : kLargestWindow;
     if (highest - lowest >= limit) return false;
+    if (llvm::any_of(open.stores_behind, [&](int64_t store) { return overlap(*distance, store, open); })) return false;
     return !is_store ||
            llvm::none_of(open.group.members, [&](const auto& member) { return member.channel == *distance; });
   }
