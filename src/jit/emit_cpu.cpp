@@ -208,6 +208,9 @@ class CpuEmitter : KernelWriter {
     switch (signature_.operands[k].access) {
       case Access::contiguous: return "((" + storage(k) + "*)" + row + ")[iruka_k]";
       case Access::broadcast: return "*(" + storage(k) + "*)" + row;
+      case Access::interleaved:
+        return "((" + storage(k) + "*)iruka_row" + number(signature_.operands[k].leader) + ")[" +
+               channel_index(k, "iruka_k") + "]";
       case Access::crosswise: return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
       default:
         return "*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) +

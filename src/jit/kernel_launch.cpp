@@ -151,11 +151,9 @@ void KernelLaunch::describe_operands() {
     OperandSignature& operand = signature_.operands[k];
     const Operand& given = operands_[k];
     const Parameter& parameter = kernel_.text.parameter(k);
-    operand.dtype = given.dtype;
-    operand.rank = operand.is_const = 0;
-    if (!kernel_.text.mentions(k)) {
-      operand.access = Access::unused;
-    } else if (is_scratch(k)) {
+    operand = {.access = Access::unused, .dtype = given.dtype};
+    if (!kernel_.text.mentions(k)) continue;
+    if (is_scratch(k)) {
       operand.access = Access::scratch;
       operand.rank = static_cast<uint8_t>(shape_.size());
       if (count_ > kSmallArrayBytes / itemsize(operand.dtype)) signature_.small_arrays = 0;
@@ -177,7 +175,10 @@ void KernelLaunch::describe_operands() {
   signature_.indexer_rank = kernel_.text.sees_indexer ? static_cast<uint8_t>(std::max(shape_.size(), 1)) : 1;
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
-  if (signature_.form == LoopForm::tiles) describe_tiles();
+  if (signature_.form == LoopForm::tiles)
+    describe_tiles();
+  else if (!policy_.has_grid && !has_slices())
+    find_channels();
   if (target_.needs_alignment) check_alignment();
   signature_.pack = policy_.has_grid ? static_cast<uint8_t>(choose_pack()) : 0;
   if (!kernel_.text.sees_slice) return;
@@ -185,6 +186,46 @@ void KernelLaunch::describe_operands() {
     signature_.slicing = stages_->batch == stages_->slice ? kLoneSlice : kManySlices;
   else
     signature_.slicing = static_cast<uint8_t>(kGroups + 2 * stages_->groups.size() + stages_->begins_inside);
+}
+
+/// Tells the emitter which operands lie a few elements apart: the step is then a constant, and channels of one array
+/// are read and written together.
+void KernelLaunch::find_channels() {
+  constexpr int64_t kMostStep = 4;
+  int plain_of[kMaxParameters];
+  int plain = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_plain_array(k)) continue;
+    plain_of[k] = plain++;
+    OperandSignature& operand = signature_.operands[k];
+    const int64_t size = itemsize(operand.dtype), stride = loop_->stride(plain_of[k], loop_->rank() - 1);
+    const int64_t step = stride / size;
+    const bool is_near = step * size == stride && (step == -1 || (step > 1 && step <= kMostStep));
+    if (operand.access != Access::strided || !is_near || is_complex(operand.dtype)) continue;
+    operand.access = Access::interleaved;
+    operand.step = static_cast<int8_t>(step);
+    operand.leader = static_cast<uint8_t>(k);
+    for (size_t leader = 0; leader < k && operand.leader == k; ++leader) {
+      const auto channel = channel_of(k, plain_of[k], leader, plain_of[leader]);
+      if (!channel) continue;
+      operand.leader = static_cast<uint8_t>(leader);
+      operand.channel = *channel;
+    }
+  }
+}
+
+/// The elements between the addresses of two operands that are channels of the same elements.
+std::optional<int8_t> KernelLaunch::channel_of(size_t k, int plain, size_t leader, int leaders_plain) const {
+  const OperandSignature &operand = signature_.operands[k], &other = signature_.operands[leader];
+  if (other.access != Access::interleaved || other.leader != leader || other.step != operand.step ||
+      other.dtype != operand.dtype || kernel_.text.is_stored(leader) != kernel_.text.is_stored(k) ||
+      !std::equal(loop_->strides(plain), loop_->strides(plain) + loop_->rank(), loop_->strides(leaders_plain)))
+    return std::nullopt;
+  const int64_t size = itemsize(operand.dtype);
+  const int64_t bytes = static_cast<char*>(operands_[k].data) - static_cast<char*>(operands_[leader].data) +
+                        loop_->offset(plain) - loop_->offset(leaders_plain);
+  if (bytes % size != 0 || std::abs(bytes) >= operand.step * size) return std::nullopt;
+  return static_cast<int8_t>(bytes / size);
 }
 
 // 0. All stages: batches of slices.

@@ -109,6 +109,8 @@ class KernelLaunch {
   bool wants_streaming() const;
   void describe_operands();
   void describe_tiles();
+  void find_channels();
+  std::optional<int8_t> channel_of(size_t k, int plain, size_t leader, int leaders_plain) const;
   Access plain_access(size_t k, int plain) const;
   void pack(ArgumentBlock& block, IntegerValues& integers) const;
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;

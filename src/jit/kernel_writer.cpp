@@ -237,11 +237,19 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
   }
 }
 
+/// The place of an interleaved operand's element behind its leader's address.
+std::string KernelWriter::channel_index(size_t k, const std::string& index) const {
+  const OperandSignature& operand = signature_.operands[k];
+  return index + " * " + number(operand.step) + " + " + number(operand.channel);
+}
+
 std::string KernelWriter::flat_address(size_t k, const std::string& index) const {
   const std::string id = number(k);
   switch (signature_.operands[k].access) {
     case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
     case Access::broadcast: return "iruka_a.data" + id + "[0]";
+    case Access::interleaved:
+      return "iruka_a.data" + number(signature_.operands[k].leader) + "[" + channel_index(k, index) + "]";
     default:
       return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
   }

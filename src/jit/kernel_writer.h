@@ -136,6 +136,7 @@ class KernelWriter {
   }
 
   std::string flat_address(size_t k, const std::string& index) const;
+  std::string channel_index(size_t k, const std::string& index) const;
 
   const KernelText& kernel_;
   const Signature& signature_;

@@ -18,6 +18,7 @@ enum class Access : uint8_t {
   by_value,        ///< a small array among the arguments
   contiguous,      ///< plain array, innermost stride is the element size
   broadcast,       ///< plain array, innermost stride is zero
+  interleaved,     ///< plain array whose elements lie `step` apart in another's memory or its own, as channels do
   strided,         ///< plain array, any other innermost stride
   crosswise,       ///< plain input of LoopForm::tiles whose second innermost stride is the element size
   raw_contiguous,  ///< raw array in C order without gaps
@@ -39,6 +40,9 @@ struct OperandSignature {
   Dtype dtype;
   uint8_t rank;      ///< of a raw array
   uint8_t is_const;  ///< of a raw array: its elements may not be written
+  int8_t step;       ///< of Access::interleaved, in elements
+  uint8_t leader;    ///< of Access::interleaved: the operand from whose address this one's is computed
+  int8_t channel;    ///< of Access::interleaved: elements from the leader's address
 };
 
 struct Signature {
@@ -77,7 +81,7 @@ struct Signature {
   }
 };
 static_assert(std::is_trivially_copyable_v<Signature>);
-static_assert(sizeof(OperandSignature) == 4 && offsetof(Signature, operands) == 9, "bytes() must have no padding");
+static_assert(sizeof(OperandSignature) == 7 && offsetof(Signature, operands) == 9, "bytes() must have no padding");
 
 /// Values of Signature::slicing.
 inline constexpr uint8_t kLoneSlice = 1;   ///< a batch is one slice

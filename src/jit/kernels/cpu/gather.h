@@ -4,8 +4,8 @@
 
 #include "jit/kernels/cpu/move.h"
 
-template <class T> static __attribute__((noinline)) void iruka_gather(const char* from, ptrdiff_t stride,
-                                                                      ptrdiff_t count, T* to) {
+template <class T> static __attribute__((noinline, hot)) void iruka_gather(const char* from, ptrdiff_t stride,
+                                                                           ptrdiff_t count, T* to) {
   ptrdiff_t k = 0;
   if constexpr (sizeof(T) <= 8) {
     constexpr ptrdiff_t lanes = 32 / sizeof(T);
