@@ -159,6 +159,57 @@ TEST(SpmdLocals, SortedInPlace) {
   }));
 }
 
+TEST(SpmdLocals, SortedByInsertionAndBySelection) {
+  check_usual(BODY(USUAL, {
+    int m[9];
+    for (int j = 0; j < 9; ++j) {
+      int value = b[(j * 5 + k) % 15], at = j;
+      while (at > 0 && m[at - 1] > value) {
+        m[at] = m[at - 1];
+        at--;
+      }
+      m[at] = value;
+    }
+    w = m[4] + 1000 * m[k % 9];
+    float s[7] = {x, 1, -x, 2.5f, x * 2, 0, 7};
+    for (int j = 0; j < 4; ++j) {
+      int least = j;
+      for (int l = j + 1; l < 7; ++l)
+        if (s[l] < s[least]) least = l;
+      float t = s[j];
+      s[j] = s[least];
+      s[least] = t;
+    }
+    z = s[3] + 100 * s[6];
+  }));
+}
+
+TEST(SpmdLocals, PlacesThatOtherPlacesName) {
+  check_usual(BODY(USUAL, {
+    int order[6] = {3, 5, 1, 0, 2, 4};
+    for (int j = 0; j < 6; ++j) {
+      int other = (j * k + 1) % 6, t = order[j];
+      order[j] = order[other];
+      order[other] = t;
+    }
+    w = order[order[order[k % 6]]];
+    order[order[k % 6]] = order[order[t % 6]] + 10;
+    for (int j = 0; j < 6; ++j) w = w * 7 + order[j];
+    uint8_t ring[5] = {1, 2, 3, 4, 5};
+    int at = k % 5;
+    for (int j = 0; j < k; ++j) {
+      ring[at] += ring[(at + 4) % 5];
+      at = at == 4 ? 0 : at + 1;
+    }
+    z = ring[at] + ring[4 - at] * x;
+    float m[6] = {1, 2, x};
+    int first = k % 4;
+    m[first + 2] = m[first + 1] + m[first];
+    m[5 - first] -= 1;
+    z += m[3] * 3 + m[5] + m[first + 1];
+  }));
+}
+
 TEST(SpmdLocals, HistogramAndStack) {
   check_usual(BODY(USUAL, {
     unsigned char counts[16] = {0};
@@ -221,6 +272,53 @@ TEST(SpmdLocals, PointersToOneOfSeveral) {
     for (int j = 0; j < k; ++j) at = at == m + 5 ? m : at + 1;
     *at = -100;
     w = (int)(at - m) + m[0] + m[3] + *(m + k % 6);
+  }));
+}
+
+TEST(SpmdLocals, RowsThatAreExchanged) {
+  check_usual(BODY(USUAL, {
+    int first[12], second[10], *above = first, *here = second;
+    for (int j = 0; j < 10; ++j) above[j] = j * k;
+    for (int p = 0; p < t; ++p) {
+      here[0] = p + k;
+      for (int j = 1; j < 10; ++j)
+        here[j] = b[j + p] == b[k] ? above[j - 1] : 1 + (above[j] < here[j - 1] ? above[j] : here[j - 1]);
+      int* row = above;
+      above = here;
+      here = row;
+    }
+    w = above[9] + 100 * above[k % 10] + 10000 * here[3];
+    uint8_t rows[3][8] = {};
+    for (int p = 0; p < k; ++p) {
+      uint8_t *to = rows[p % 3], *from = rows[(p + 2) % 3];
+      for (int j = 0; j < t && j < 8; ++j) to[j] = (uint8_t)(from[7 - j] + j + p);
+    }
+    z = rows[0][k & 7] + rows[1][3] + rows[2][t & 7];
+  }));
+}
+
+TEST(SpmdLocals, PointersThatWalkOrAreChosen) {
+  check_usual(BODY(USUAL, {
+    float m[20], *end = m;
+    for (int j = 0; j < k; ++j)
+      if (b[j] & 1) *end++ = x + j;
+    z = 0;
+    for (const float* p = m; p < end; ++p) z = z * 0.5f + *p;
+    int one[4] = {1, 2, 3, 4}, other[6] = {5, 6, 7, 8, 9, 10};
+    int* chosen = k & 1 ? one + (k & 2) : &other[k % 5];
+    *chosen += k;
+    chosen[1] -= b[k];
+    w = one[k & 3] + 100 * other[k % 6] + chosen[x > 0];
+    struct Point {
+      float a;
+      float b;
+    } points[5] = {{x, 1}, {2, x}}, *at = k > 3 ? points : points + 1;
+    while (at < points + 4) {
+      at[1].a = at->a + at->b;
+      (at + 1)->b = at->a - k;
+      ++at;
+    }
+    z += at->a + points[k % 5].b;
   }));
 }
 

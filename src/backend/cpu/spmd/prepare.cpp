@@ -1,7 +1,9 @@
 #include "backend/cpu/spmd/prepare.h"
 
+#include "backend/cpu/spmd/computed_places.h"
 #include "backend/cpu/spmd/element_steps.h"
 #include "backend/cpu/spmd/lane_loop.h"
+#include "backend/cpu/spmd/merged_locals.h"
 #include "backend/cpu/spmd/private_memory.h"
 #include "backend/cpu/spmd/short_loops.h"
 #include "backend/cpu/spmd/speculative_loads.h"
@@ -165,7 +167,11 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
   unroll_short_loops(function, analyses);
+  if (merge_locals(function, analyses.getResult<llvm::DominatorTreeAnalysis>(function)))
+    analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  select_computed_places(function, analyses);
   store_poison_at_lifetime_start(function);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   // Local arrays become registers once the loops over them are unrolled.
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3, /*OnlyWhenForced=*/false)

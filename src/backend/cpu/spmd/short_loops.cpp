@@ -7,6 +7,8 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -21,18 +23,35 @@ namespace {
 // Straight code of this size compiles in some 20 ms. What is left of a larger loop takes little of its time.
 constexpr size_t kMostInstructions = 1200;
 constexpr unsigned kMostRounds = 16;
+// Rounds that walk through a local array make registers of it.
+constexpr unsigned kMostRoundsOverLocals = 32;
 // Of a loop that lanes leave after different rounds each round stays behind a test of its own.
 constexpr size_t kMostInstructionsBehindTests = 400;
-constexpr unsigned kMostRoundsBehindTests = 8;
+constexpr unsigned kMostRoundsBehindTests = 10;
 constexpr int kDeepestNest = 8;
 
+bool accesses_local(const llvm::Instruction& instruction) {
+  const llvm::Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
+  if (!pointer) return false;
+  llvm::SmallVector<const llvm::Value*, 4> objects;
+  llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
+  return llvm::all_of(objects, [](const llvm::Value* object) { return llvm::isa<llvm::AllocaInst>(object); });
+}
+
+/// What is left of a round: addresses become constants, and local arrays registers.
 size_t instructions_of(const llvm::Loop& loop) {
   size_t count = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block)
-      count += !llvm::isa<llvm::PHINode>(instruction) && !instruction.isTerminator();
+      count += !llvm::isa<llvm::PHINode, llvm::GetElementPtrInst>(instruction) && !instruction.isTerminator() &&
+               !accesses_local(instruction);
   }
   return count;
+}
+
+bool has_local_array(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(),
+                      [](const llvm::BasicBlock* block) { return llvm::any_of(*block, accesses_local); });
 }
 
 /// The most rounds of a loop that is to become straight code; 0: it stays a loop. It may leave before its last round.
@@ -41,7 +60,10 @@ unsigned rounds_of(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (llvm::hasUnrollTransformation(&loop) & llvm::TM_Disable) return 0;
   const unsigned rounds = evolution.getSmallConstantTripCount(&loop);
   const size_t size = instructions_of(loop);
-  if (rounds != 0) return rounds <= kMostRounds && rounds * size <= kMostInstructions ? rounds : 0;
+  if (rounds != 0) {
+    const unsigned limit = rounds > kMostRounds && has_local_array(loop) ? kMostRoundsOverLocals : kMostRounds;
+    return rounds <= limit && rounds * size <= kMostInstructions ? rounds : 0;
+  }
   const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
   return most <= kMostRoundsBehindTests && most * size <= kMostInstructionsBehindTests ? most : 0;
 }

@@ -1,5 +1,9 @@
 #include "backend/cpu/spmd/spmd.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "backend/cpu/spmd/cost.h"
 #include "backend/cpu/spmd/describe.h"
 #include "backend/cpu/spmd/lane_loop.h"
@@ -13,6 +17,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -96,9 +101,11 @@ class Vectoriser {
       if (llvm::Function* marker = module_.getFunction(name)) describe_marker(*marker);
     }
     inline_everything(module_, modules_);
+    std::vector<llvm::Function*> functions;
     for (llvm::Function& function : module_) {
-      if (has_marker(function)) run(function);
+      if (has_marker(function)) functions.push_back(&function);
     }
+    for (llvm::Function* function : functions) run(*function);
     outcome_.rival_lanes = outcome_.lanes == 1 ? refused_lanes_ : is_uncertain_ ? 1 : 0;
     return outcome_;
   }
@@ -112,17 +119,34 @@ class Vectoriser {
   void run(llvm::Function& function) {
     simplify(function, functions_);
     if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
+    llvm::ValueToValueMapTy values;
+    std::unique_ptr<llvm::Function> before(llvm::CloneFunction(&function, values));
+    before->removeFromParent();
     make_ready(function, functions_);
     is_uncertain_ |= request_.lanes == 0 && has_other_loops(function);
     widens_all_ = request_.lanes == 0 && gains_in_one_of_several(function);
+    bool is_widened = false;
     for (llvm::CallInst* marker : find_markers(module_)) {
       if (marker->getFunction() != &function) continue;
       Refusal refusal = run(*marker);
       functions_.invalidate(function, llvm::PreservedAnalyses::none());
-      if (refusal) add_to_report(refusal);
+      if (refusal)
+        add_to_report(refusal);
+      else
+        is_widened = true;
     }
+    if (!is_widened) return put_back(function, std::move(before));
     llvm::removeUnreachableBlocks(function);
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
+  }
+
+  /// What makes lanes cheap, as straight code and selects in place of branches, makes scalar code slow.
+  void put_back(llvm::Function& function, std::unique_ptr<llvm::Function> before) {
+    functions_.clear(function, function.getName());
+    before->takeName(&function);
+    function.replaceAllUsesWith(before.get());
+    function.eraseFromParent();
+    module_.getFunctionList().push_back(before.release());
   }
 
   /// Whether loop_prep or after_loop have loops, which are not vectorised once the body is widened.
