@@ -226,7 +226,7 @@ void ThreadPool::publish(Job& job, int helpers) {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) {
     // Workers beyond the thread count sleep on the same word; if there are any, all must be woken.
-    wake(epoch_, started > helpers ? INT_MAX : helpers);
+    wake(epoch_, started >= thread_count() ? INT_MAX : helpers);
   }
 }
 

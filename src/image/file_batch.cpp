@@ -16,10 +16,14 @@ namespace {
 
 using Files = std::span<FileToDecode* const>;
 
+/// Nanoseconds. Plans that are there already take less for a whole batch, so that no thread is woken for them: a GPU's
+/// decoder takes all the time of the thread that calls it, and others disturb it.
+constexpr int64_t kPlansAlone = 100'000;
+
 /// Calls `step` for each number on all threads; an exception is its file's error.
 template <class Step>
-void for_each_file(Files files, Step step) {
-  ThreadPool::instance().run(std::ssize(files), 1, [&](int64_t begin, int64_t end) {
+void for_each_file(Files files, Step step, LoopOptions options = {}) {
+  const auto each = [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       FileToDecode& file = *files[i];
       if (file.item.error || file.item.picture.valid()) continue;
@@ -31,7 +35,8 @@ void for_each_file(Files files, Step step) {
         file.item.error = std::current_exception();
       }
     }
-  });
+  };
+  ThreadPool::instance().run(std::ssize(files), 1, each, options);
 }
 
 /// A plan, and what a device's decoder makes of the file.
@@ -158,6 +163,8 @@ void apply_chains_of(std::span<PlannedFile> plans, Files files) {
 
 /// Files for which a device's decoder is of no use, or that it did not take.
 void decode_rest_by_cpu(Device& device, std::span<const PlannedFile> plans, Files files) {
+  const auto is_rest = [](const FileToDecode* file) { return !file->item.error && !file->item.picture.valid(); };
+  if (std::ranges::none_of(files, is_rest)) return;
   std::vector<Array> pictures(files.size());
   for_each_file(files, [&](size_t i) { pictures[i] = decode_by_cpu(plans[i].plan, nullptr); });
   for (size_t i = 0; i < files.size(); ++i) {
@@ -205,7 +212,7 @@ void decode_files(Device& device, std::span<FileToDecode> files) {
   }
   const auto decode = [&](Files group, size_t together) {
     std::vector<PlannedFile> plans(group.size());
-    for_each_file(group, [&](size_t i) { plans[i] = planned_for_device(*group[i]); });
+    for_each_file(group, [&](size_t i) { plans[i] = planned_for_device(*group[i]); }, {.alone = kPlansAlone});
     for (size_t begin = 0; begin < group.size(); begin += together) {
       const size_t count = std::min(together, group.size() - begin);
       decode_on(device, group.subspan(begin, count), std::span(plans).subspan(begin, count));

@@ -3,11 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "compile_text.h"
@@ -112,6 +116,34 @@ TEST(ThreadPool, WorkersThatAreAwakeJoinAtOnce) {
     ThreadPool::instance().run(20, 1, work, {.alone = hour});
   }
   EXPECT_TRUE(has_joined);
+}
+
+/// How often the other threads of this process have gone to sleep.
+int64_t sleeps_of_others() {
+  int64_t sleeps = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("voluntary_ctxt_switches:")) sleeps += std::stoll(line.substr(line.find(':') + 1));
+    }
+  }
+  return sleeps;
+}
+
+TEST(ThreadPool, ALoopWakesNoMoreWorkersThanItNeeds) {
+  const Threads use(std::max(16, thread_count()));
+  const auto fall_asleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  ThreadPool::instance().run(64, 1,
+                             [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  fall_asleep();
+  constexpr int kLoops = 20;
+  const int64_t before = sleeps_of_others();
+  for (int k = 0; k < kLoops; ++k) {
+    ThreadPool::instance().run(2, 1, [](int64_t, int64_t) {});
+    fall_asleep();
+  }
+  EXPECT_LE(sleeps_of_others() - before, 5 * kLoops);  // one worker a loop, not fifteen
 }
 
 TEST(ThreadPool, CostlyElementsAreBalanced) {

@@ -69,6 +69,28 @@ assert image.imdecode_batch([], device="cuda") == []
 
 @needs_fake_driver
 @needs_fake_nvjpeg
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_headers_of_many_pictures_are_read_by_several_threads(threads):
+    run_fake(
+        """
+files = [half, rgb, gray, progressive, half, png, rgb, half, cut, rgb, half] * 15
+expected = {data: cpu(data) for data in set(files) - {cut}}
+for take in (2, 15, 16, 17, 65, len(files)):
+    before = len(notes())
+    made = image.imdecode_batch(files[:take], "rgb", device="cuda")
+    for data, item in zip(files, made):
+        if data == cut: assert isinstance(item, ValueError)
+        else: np.testing.assert_array_equal(iruka.asnumpy(item), expected[data] if data != gray else cpu(gray, mode="rgb"))
+    taken = [data for data in files[:take] if data not in (progressive, png, cut)]
+    said = [note.split() for note in notes()[before:]]
+    assert sum(int(note[1]) for note in said if note[0] == "batch") == len(taken), said
+""",
+        IRUKA_NUM_THREADS=str(threads),
+    )
+
+
+@needs_fake_driver
+@needs_fake_nvjpeg
 def test_modes_of_the_engine():
     run_fake("""
 for mode, format in (("rgb", 5), ("bgr", 6), ("gray", 2)):

@@ -227,6 +227,8 @@ class CudaJpegDecoders final : public JpegDecoders {
   /// Pixels of a batch, which bound the memory that the engine needs.
   static constexpr int64_t kMostPixels = int64_t{1} << 28;
   static constexpr size_t kEngineLanes = 3;
+  /// Headers that take about as long as waking a thread.
+  static constexpr int64_t kHeadersOfThread = 16;
 
   std::string open() {
     const Nvjpeg& library = nvjpeg();
@@ -289,7 +291,7 @@ class CudaJpegDecoders final : public JpegDecoders {
   /// Pictures that the engine takes, by their colours.
   std::vector<JpegDecoding*> taken_by_engine(std::span<JpegDecoding> pictures) {
     std::vector<char> is_taken(pictures.size());
-    ThreadPool::instance().run(std::ssize(pictures), 1, [&](int64_t begin, int64_t end) {
+    ThreadPool::instance().run(std::ssize(pictures), kHeadersOfThread, [&](int64_t begin, int64_t end) {
       const ContextScope active = device_.activate();
       Owned bitstream = take_bitstream();
       for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k)
