@@ -114,6 +114,8 @@ extern "C" float library_powf(float, float) noexcept __asm__("powf") __attribute
 IRUKA_INLINE float library_pow(float x, float y) { return library_powf(x, y); }
 }  // namespace iruka
 template <iruka::Floating T> IRUKA_INLINE T pow(T x, T y) {
+  if (y == T(2)) return x * x;
+  if (y == T(3)) return x * x * x;
   const T power = iruka::library_pow(x, y);
   if (fabs(power) != T(INFINITY) || fabs(y) < T(0.5)) return power;
   const T root = iruka::library_pow(fabs(x), y / 2);

@@ -86,7 +86,8 @@ template <class A, class B>
   requires iruka::is_promoted<A, B>
 IRUKA_INLINE iruka::Result<iruka::Sum<A, B>> pow(A x, B y) {
   using Compute = iruka::Compute<iruka::Sum<A, B>>;
-  if (iruka::is_square(y)) return (Compute)x * (Compute)x;
+  if (iruka::is_product(y, 2)) return (Compute)x * (Compute)x;
+  if (iruka::is_product(y, 3)) return (Compute)x * (Compute)x * (Compute)x;
   return pow((Compute)x, (Compute)y);
 }
 template <class A, class B, class C>

@@ -70,8 +70,8 @@ IRUKA_INLINE uint16_t float_to_half(float x) { return __builtin_bit_cast(uint16_
 #include "constants.h"
 namespace iruka {
 
-/// Whether a power is computed as a product. The CPU's compiler makes that transformation itself.
-template <class B> IRUKA_INLINE constexpr bool is_square(B) { return false; }
+/// Whether a power is computed as a product of `n` factors. pow() itself does that here.
+template <class B> IRUKA_INLINE constexpr bool is_product(B, int) { return false; }
 
 }  // namespace iruka
 

@@ -103,11 +103,10 @@ IRUKA_INLINE unsigned agreeing_lanes(unsigned digit, unsigned bit) {
 
 namespace iruka {
 
-/// Whether a power is computed as a product. The CPU's compiler makes that transformation itself; NVRTC calls its
-/// built-in function as it is.
-template <class B> IRUKA_INLINE bool is_square(B y) {
+/// Whether a power is computed as a product of `n` factors; NVRTC calls its built-in function as it is.
+template <class B> IRUKA_INLINE bool is_product(B y, int n) {
   if constexpr (Integer<B>)
-    return y == 2;
+    return y == (B)n;
   else
     return false;
 }
@@ -115,7 +114,7 @@ template <class B> IRUKA_INLINE bool is_square(B y) {
 }  // namespace iruka
 
 template <iruka::Integer B> IRUKA_INLINE float powf(float x, B y) {
-  return iruka::is_square(y) ? x * x : powf(x, (float)y);
+  return iruka::is_product(y, 2) ? x * x : iruka::is_product(y, 3) ? x * x * x : powf(x, (float)y);
 }
 // The built-in function takes double alone.
 IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }

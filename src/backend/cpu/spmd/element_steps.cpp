@@ -77,6 +77,21 @@ class ExactDivision {
   const uint64_t size_;
 };
 
+/// The same address with its constant part in front, where it adds to what all lanes have in common; null where it is
+/// there already.
+llvm::Value* with_constant_first(llvm::Value* pointer, const llvm::DataLayout& layout) {
+  llvm::APInt offset(64, 0);
+  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+  while (address && address->hasAllConstantIndices() && address->accumulateConstantOffset(layout, offset))
+    address = llvm::dyn_cast<llvm::GetElementPtrInst>(address->getPointerOperand());
+  if (!address || offset.isZero() || address->hasAllConstantIndices()) return nullptr;
+  llvm::IRBuilder<> build(address);
+  llvm::Instruction* const copy = address->clone();
+  copy->setOperand(0, build.CreatePtrAdd(address->getPointerOperand(), build.getInt(offset)));
+  copy->dropPoisonGeneratingFlags();
+  return build.Insert(copy, address->getName());
+}
+
 /// The same address in steps of `size` bytes; null where the step is another.
 llvm::Value* in_elements(llvm::Value* pointer, llvm::Type* type, uint64_t size) {
   auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
@@ -99,9 +114,15 @@ bool step_by_elements(llvm::Function& function) {
     if (!pointer) continue;
     llvm::Type* const type = llvm::getLoadStoreType(&instruction);
     if (!type->isIntegerTy() && !type->isFloatingPointTy()) continue;
-    llvm::Value* const made = in_elements(pointer, type, layout.getTypeAllocSize(type).getFixedValue());
+    const unsigned operand = llvm::isa<llvm::LoadInst>(instruction) ? 0 : 1;
+    if (llvm::Value* const made = with_constant_first(pointer, layout)) {
+      instruction.setOperand(operand, made);
+      is_changed = true;
+    }
+    llvm::Value* const made =
+        in_elements(instruction.getOperand(operand), type, layout.getTypeAllocSize(type).getFixedValue());
     if (!made) continue;
-    instruction.setOperand(llvm::isa<llvm::LoadInst>(instruction) ? 0 : 1, made);
+    instruction.setOperand(operand, made);
     is_changed = true;
   }
   return is_changed;

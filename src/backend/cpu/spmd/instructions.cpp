@@ -89,6 +89,12 @@ void InstructionWriter::write_linear(Instruction& instruction) {
     return values_.set_scalar(&instruction,
                               build_.CreateSExt(values_.scalar(instruction.getOperand(0)), instruction.getType()));
   }
+  if (instruction.getOpcode() == Instruction::And) {  // the same of LLVM's other form
+    const llvm::APInt& mask = llvm::cast<llvm::ConstantInt>(instruction.getOperand(1))->getValue();
+    const uint64_t above = mask.countLeadingZeros();
+    Value* const shifted = build_.CreateShl(values_.scalar(instruction.getOperand(0)), above);
+    return values_.set_scalar(&instruction, build_.CreateAShr(shifted, above));
+  }
   Instruction* copy = instruction.clone();
   for (llvm::Use& operand : copy->operands()) operand.set(values_.scalar(operand));
   copy->dropPoisonGeneratingAnnotations();

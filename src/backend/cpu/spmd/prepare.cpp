@@ -1,5 +1,6 @@
 #include "backend/cpu/spmd/prepare.h"
 
+#include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/spmd/computed_places.h"
 #include "backend/cpu/spmd/element_steps.h"
 #include "backend/cpu/spmd/lane_loop.h"
@@ -18,11 +19,15 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -73,6 +78,33 @@ void begin_lifetimes_of_threads(llvm::Function& function, llvm::DominatorTree& d
       return use && !use->isLifetimeStartOrEnd() && dominators.dominates(marker, use);
     });
     if (is_own) build.CreateLifetimeStart(local);
+  }
+}
+
+/// Tells LLVM between which numbers the results of divisions lie, which it cannot know of calls: an index of 64 bits
+/// that is a quotient or a remainder of the element's number then needs no mask when it was an `int` for a while.
+void add_ranges_of_divisions(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
+  auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const auto opcode = call ? division_opcode(*call) : std::nullopt;
+    if (!opcode || !call->getType()->isIntegerTy()) continue;
+    const llvm::Value* const dividend = call->getArgOperand(0);
+    const llvm::KnownBits known =
+        llvm::computeKnownBits(dividend, function.getDataLayout(), &assumptions, call, &dominators);
+    if (!known.isNonNegative()) continue;
+    const llvm::ConstantRange range = llvm::computeConstantRange(dividend, /*ForSigned=*/false, /*UseInstrInfo=*/true,
+                                                                 &assumptions, call, &dominators);
+    const bool is_remainder = *opcode == llvm::Instruction::SRem || *opcode == llvm::Instruction::URem;
+    llvm::APInt most = llvm::APIntOps::umin(known.getMaxValue(), range.getUnsignedMax());
+    llvm::APInt least = llvm::APInt::getZero(most.getBitWidth());
+    const auto* divisor = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(1));
+    if (divisor && divisor->getValue().isStrictlyPositive())
+      most = is_remainder ? llvm::APIntOps::umin(most, divisor->getValue() - 1) : most.udiv(divisor->getValue());
+    else if (*opcode == llvm::Instruction::SDiv)
+      least = -most;
+    call->addRangeRetAttr(llvm::ConstantRange::getNonEmpty(least, most + 1));
   }
 }
 
@@ -157,11 +189,13 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::LoopSimplifyPass());
-  const auto preserved = passes.run(function, analyses);
-  analyses.invalidate(function, preserved);
+  analyses.invalidate(function, passes.run(function, analyses));
+  add_ranges_of_divisions(function, analyses);
+  llvm::FunctionPassManager closing;
+  closing.addPass(llvm::InstCombinePass());
+  closing.addPass(llvm::SimplifyCFGPass());
+  closing.addPass(llvm::LoopSimplifyPass());
+  analyses.invalidate(function, closing.run(function, analyses));
 }
 
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {

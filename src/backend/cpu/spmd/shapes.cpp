@@ -2,12 +2,14 @@
 
 #include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/spmd/block_calls.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/KnownBits.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -147,6 +149,7 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
     case Instruction::IntToPtr:
     case Instruction::BitCast: return transfer_cast(instruction);
     case Instruction::AShr: return transfer_sign_extension(instruction);
+    case Instruction::And: return transfer_zero_extension(instruction);
     case Instruction::Freeze: return shape(instruction.getOperand(0));
     case Instruction::GetElementPtr: return transfer_address(instruction);
     case Instruction::Select: {
@@ -224,6 +227,18 @@ Shape LaneAnalysis::transfer_sign_extension(const Instruction& instruction) cons
     return Shape::varying();
   if (!from.is_linear() || (from.stride & 0xFFFFFFFF) != 0 || right < 0 || right > 32) return Shape::varying();
   return Shape::linear((from.stride >> 32) * (int64_t{1} << (32 - right)), true);
+}
+
+/// LLVM's form of a scaled extension from 32 bits without a sign: x & mask, where the mask takes nothing away
+/// below. Lanes may wrap as in transfer_cast.
+Shape LaneAnalysis::transfer_zero_extension(const Instruction& instruction) const {
+  const Shape from = shape(instruction.getOperand(0));
+  const auto* mask = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
+  if (!small_arrays_ || !instruction.getType()->isIntegerTy(64) || !from.is_linear() || !mask) return Shape::varying();
+  unsigned lowest = 0, ones = 0;
+  if (!mask->getValue().isShiftedMask(lowest, ones) || ones < 32) return Shape::varying();
+  const llvm::KnownBits known = llvm::computeKnownBits(instruction.getOperand(0), instruction.getDataLayout());
+  return known.countMinTrailingZeros() >= lowest ? Shape::linear(from.stride, true) : Shape::varying();
 }
 
 Shape LaneAnalysis::transfer_address(const Instruction& instruction) const {

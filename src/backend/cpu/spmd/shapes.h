@@ -76,6 +76,7 @@ class LaneAnalysis {
   Shape transfer_binary(const llvm::Instruction& instruction) const;
   Shape transfer_cast(const llvm::Instruction& instruction) const;
   Shape transfer_sign_extension(const llvm::Instruction& instruction) const;
+  Shape transfer_zero_extension(const llvm::Instruction& instruction) const;
   Shape transfer_address(const llvm::Instruction& instruction) const;
   Shape transfer_phi(const llvm::PHINode& phi) const;
 
