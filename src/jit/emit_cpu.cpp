@@ -16,7 +16,8 @@ class CpuEmitter : KernelWriter {
     fixed_functions();
     argument_struct();
     out_ +=
-        "extern \"C\" void iruka_lane_loop(uint64_t);\nextern \"C\" void iruka_array_bytes(const void*, ptrdiff_t);\n";
+        "extern \"C\" void iruka_lane_loop(uint64_t);\nextern \"C\" void iruka_array_bytes(const void*, ptrdiff_t);\n"
+        "extern \"C\" void iruka_output_array(const void*);\nextern \"C\" void iruka_separate_array(const void*);\n";
     include_slices();
     if (signature_.form == LoopForm::stream) out_ += include_kernel("cpu/stream");
     if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
@@ -33,7 +34,7 @@ class CpuEmitter : KernelWriter {
     out_ += "extern \"C\" void " + std::string(entry_name(kernel_)) +
             "(const unsigned char* iruka_block, ptrdiff_t iruka_begin, ptrdiff_t iruka_end) {\n"
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
-    tell_sizes();
+    tell_arrays();
     bind_arguments("__attribute__((always_inline)) ");
     switch (signature_.form) {
       case LoopForm::flat: flat_loop("iruka_begin", "iruka_end"); break;
@@ -46,12 +47,17 @@ class CpuEmitter : KernelWriter {
     out_ += "}\n";
   }
 
-  // Tells a compiler that widens bodies how long raw arrays are: it may read elements that only some rounds need.
-  void tell_sizes() {
+  // Tells a compiler that widens bodies how long raw arrays are, so that it may read elements that only some rounds
+  // need, and which arrays the others' stores do not change.
+  void tell_arrays() {
     each([&](size_t k, const Parameter&) {
-      if (!is_raw(k) || is_scratch(k) || signature_.operands[k].access != Access::raw_contiguous) return;
-      const std::string id = number(k);
-      out_ += "iruka_array_bytes(iruka_a.data" + id + ", iruka_a.size" + id + " * sizeof(*iruka_a.data" + id + "));\n";
+      if (is_scratch(k) || !(is_raw(k) || is_plain(k))) return;
+      const std::string data = "iruka_a.data" + number(k);
+      if (kernel_.is_stored(k)) out_ += "iruka_output_array(" + data + ");\n";
+      if (!is_raw(k)) return;
+      if (signature_.operands[k].is_separate) out_ += "iruka_separate_array(" + data + ");\n";
+      if (signature_.operands[k].access == Access::raw_contiguous)
+        out_ += "iruka_array_bytes(" + data + ", iruka_a.size" + number(k) + " * sizeof(*" + data + "));\n";
     });
   }
 

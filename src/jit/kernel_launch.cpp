@@ -167,6 +167,7 @@ void KernelLaunch::describe_operands() {
       operand.access = given.is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
       operand.rank = static_cast<uint8_t>(given.ndim);
       operand.is_const = parameter.is_const && !(parameter.follows_array && given.writable);
+      operand.is_separate = !policy_.has_grid && is_separate(k);
       if (given.size > std::numeric_limits<int32_t>::max() || given.nbytes() > kSmallArrayBytes)
         signature_.small_arrays = 0;
     }
@@ -186,6 +187,14 @@ void KernelLaunch::describe_operands() {
     signature_.slicing = stages_->batch == stages_->slice ? kLoneSlice : kManySlices;
   else
     signature_.slicing = static_cast<uint8_t>(kGroups + 2 * stages_->groups.size() + stages_->begins_inside);
+}
+
+/// Whether a raw array's elements change only where the text writes to the array itself.
+bool KernelLaunch::is_separate(size_t k) const {
+  if (kernel_.text.is_stored(k)) return false;
+  for (size_t other = 0; other < parameter_count(); ++other)
+    if (kernel_.text.is_stored(other) && is_array(other) && operands_[k].may_overlap(operands_[other])) return false;
+  return true;
 }
 
 /// Tells the emitter which operands lie a few elements apart: the step is then a constant, and channels of one array

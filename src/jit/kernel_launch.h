@@ -110,6 +110,7 @@ class KernelLaunch {
   void describe_operands();
   void describe_tiles();
   void find_channels();
+  bool is_separate(size_t k) const;
   std::optional<int8_t> channel_of(size_t k, int plain, size_t leader, int leaders_plain) const;
   Access plain_access(size_t k, int plain) const;
   void pack(ArgumentBlock& block, IntegerValues& integers) const;

@@ -38,11 +38,12 @@ enum class LoopForm : uint8_t {
 struct OperandSignature {
   Access access;
   Dtype dtype;
-  uint8_t rank;      ///< of a raw array
-  uint8_t is_const;  ///< of a raw array: its elements may not be written
-  int8_t step;       ///< of Access::interleaved, in elements
-  uint8_t leader;    ///< of Access::interleaved: the operand from whose address this one's is computed
-  int8_t channel;    ///< of Access::interleaved: elements from the leader's address
+  uint8_t rank;         ///< of a raw array
+  uint8_t is_const;     ///< of a raw array: its elements may not be written
+  uint8_t is_separate;  ///< of a raw input: no output overlaps it
+  int8_t step;          ///< of Access::interleaved, in elements
+  uint8_t leader;       ///< of Access::interleaved: the operand from whose address this one's is computed
+  int8_t channel;       ///< of Access::interleaved: elements from the leader's address
 };
 
 struct Signature {
@@ -81,7 +82,7 @@ struct Signature {
   }
 };
 static_assert(std::is_trivially_copyable_v<Signature>);
-static_assert(sizeof(OperandSignature) == 7 && offsetof(Signature, operands) == 9, "bytes() must have no padding");
+static_assert(sizeof(OperandSignature) == 8 && offsetof(Signature, operands) == 9, "bytes() must have no padding");
 
 /// Values of Signature::slicing.
 inline constexpr uint8_t kLoneSlice = 1;   ///< a batch is one slice

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/spmd/computed_places.h"
+#include "backend/cpu/spmd/constant_arrays.h"
 #include "backend/cpu/spmd/element_steps.h"
 #include "backend/cpu/spmd/lane_loop.h"
 #include "backend/cpu/spmd/merged_locals.h"
@@ -191,6 +192,7 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
   passes.addPass(llvm::EarlyCSEPass());
   analyses.invalidate(function, passes.run(function, analyses));
   add_ranges_of_divisions(function, analyses);
+  mark_constant_loads(function);
   llvm::FunctionPassManager closing;
   closing.addPass(llvm::InstCombinePass());
   closing.addPass(llvm::SimplifyCFGPass());

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/spmd/constant_arrays.h"
 #include "backend/cpu/spmd/cost.h"
 #include "backend/cpu/spmd/describe.h"
 #include "backend/cpu/spmd/lane_loop.h"
@@ -30,6 +31,9 @@ constexpr int64_t kLargestWarp = 384 << 10;
 /// Beyond this many instructions a body is written once, for any mask, which halves the time to compile it.
 constexpr size_t kLargeBody = 600;
 
+/// The emitter's calls that tell the compiler of loops and arrays.
+constexpr const char* kMarkers[] = {kMarkerName, kArrayBytesName, kOutputArrayName, kSeparateArrayName};
+
 /// The emitter's promises in the argument of a marker.
 enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
 
@@ -54,7 +58,7 @@ std::vector<llvm::CallInst*> find_markers(llvm::Module& module, const char* name
 }
 
 void erase_markers(llvm::Module& module) {
-  for (const char* name : {kMarkerName, kArrayBytesName}) {
+  for (const char* name : kMarkers) {
     for (llvm::CallInst* marker : find_markers(module, name)) marker->eraseFromParent();
     llvm::Function* marker = module.getFunction(name);
     if (marker && marker->use_empty()) marker->eraseFromParent();
@@ -97,7 +101,7 @@ class Vectoriser {
   }
 
   Outcome run() {
-    for (const char* name : {kMarkerName, kArrayBytesName}) {
+    for (const char* name : kMarkers) {
       if (llvm::Function* marker = module_.getFunction(name)) describe_marker(*marker);
     }
     inline_everything(module_, modules_);
