@@ -384,6 +384,51 @@ TEST(SpmdMemory, LoopsThatEndWithTheArray) {
         });
 }
 
+// What is read behind a condition may lie outside of the array where the condition does not hold.
+TEST(SpmdMemory, NeighboursThatAreComparedOneAfterTheOther) {
+  check({"raw uint8 text, raw uint8 pattern, raw int16 numbers, int32 width, int32 taps",
+         "int32 z, int32 w, raw int32 c"},
+        BODY((CArray<uint8_t, 1> & text, CArray<uint8_t, 1> & pattern, CArray<int16_t, 1> & numbers, int32_t width,
+              int32_t taps, int32_t& z, int32_t& w, CArray<int32_t, 1>& c),
+             {
+               z = 0;
+               for (int k = 0; k < width; ++k)
+                 if (text[i * width + k] == 1 && text[i * width + k + 1] == 2 && text[i * width + k + 2] != 0) ++z;
+               for (int k = width - 1; k >= 0; --k)
+                 if (numbers[i * width + k] > 0 && numbers[i * width + k - 1] < numbers[i * width + k]) z += 100;
+               int count = 0;
+               for (int k = 0; k <= width - taps; ++k) {
+                 int j = 0;
+                 for (; j < taps; ++j)
+                   if (text[i * width + k + j] != pattern[j]) break;
+                 if (j == taps) ++count;
+               }
+               w = count;
+               for (int64_t k = 2; k < width; k += 3)
+                 if (text[k] == 1 && numbers[i * width + k] > pattern[0]) c[i] += numbers[i * width + k];
+             }),
+        [](int64_t n) {
+          constexpr int32_t kWidth = 19;
+          auto text = integers<uint8_t>(n * kWidth, 1, 0, 2);
+          text.back() = 0;  // nothing lies behind it
+          auto numbers = integers<int16_t>(n * kWidth, 2, -3, 3);
+          numbers.front() = -1;  // nothing lies in front of it
+          return operands(raw(text), raw(std::vector<uint8_t>{1, 2, 1}), raw(numbers), scalar(kWidth),
+                          scalar(int32_t{3}), out<int32_t>(n), out<int32_t>(n), raw_out<int32_t>(n));
+        });
+}
+
+TEST(SpmdMemory, InputsAreReadBetweenStores) {
+  check({"raw float32 a", "raw float32 b"},
+        BODY((CArray<float, 1> & a, CArray<float, 1> & b),
+             {
+               b[2 * i] = a[2 * i] + a[2 * i + 1];
+               b[2 * i + 1] = a[2 * i] * 2;
+               b[2 * i] += a[2 * i + 1] + b[2 * i + 1];
+             }),
+        [](int64_t n) { return operands(raw(quarters<float>(2 * n, 1)), raw_out<float>(2 * n)); });
+}
+
 TEST(SpmdMemory, PointersIntoArrays) {
   check({"float32 x, raw float32 a, raw float32 b, raw uint8 bytes", "float32 z, uint32 w"},
         BODY((float x, CArray<float, 1>& a, CArray<float, 1>& b, CArray<uint8_t, 1>& bytes, float& z, uint32_t& w),

@@ -170,6 +170,31 @@ def test_raw_outputs(rng):
 
 
 @pytest.mark.cpu_only  # a GPU has a copy of its own
+@pytest.mark.parametrize("options", [(), ("--lanes=1",), ("--lanes=8",)])
+def test_raw_inputs_that_an_output_overlaps_are_read_again(options):
+    k = Kernel(
+        "raw float32 a",
+        "raw float32 b",
+        "for (int t = 0; t < 3; t++) { b[2 * i] = a[2 * i] + 1; b[2 * i + 1] = a[2 * i] * 2 + a[2 * i + 1]; }",
+        "overlapping",
+        options=options,
+    )
+    for n in (1, 7, 100):
+        start = np.arange(2 * n, dtype="float32")
+        for shared in (True, False, True):
+            a = iruka.array(start)
+            b = a if shared else iruka.empty_like(a)
+            k(a, b, size=n)
+            even, odd = start[::2].copy(), start[1::2].copy()
+            if shared:
+                for _ in range(3):
+                    even += 1
+                    odd += 2 * even
+            else:
+                even, odd = even + 1, even * 2 + odd
+            np.testing.assert_array_equal(iruka.asnumpy(b), np.stack([even, odd], -1).ravel())
+
+
 def test_raw_inputs_that_cannot_be_written(tmp_path):
     """Of memory that the system protects: reading works in every spelling, writing is refused before it is tried."""
     np.arange(6.0).tofile(tmp_path / "numbers")

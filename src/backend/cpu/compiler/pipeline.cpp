@@ -1,6 +1,7 @@
 #include "backend/cpu/compiler/pipeline.h"
 
 #include "backend/cpu/compiler/cancel_pass.h"
+#include "backend/cpu/compiler/conditional_loads_pass.h"
 #include "backend/cpu/compiler/hoist_pass.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/local_memory_pass.h"
@@ -139,6 +140,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(ConditionalLoadsPass());
     passes.addPass(HoistPass());
     passes.addPass(CancelPass());
     passes.addPass(LocalMemoryPass());
@@ -170,6 +172,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(LongLoopPass()));
   }
   passes.run(module, modules);
+  erase_array_bytes(module);
 }
 
 }  // namespace iruka::cpu_backend

@@ -202,7 +202,6 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
-  unroll_short_loops(function, analyses);
   if (merge_locals(function, analyses.getResult<llvm::DominatorTreeAnalysis>(function)))
     analyses.invalidate(function, llvm::PreservedAnalyses::none());
   select_computed_places(function, analyses);

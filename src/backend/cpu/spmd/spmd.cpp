@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/cpu/compiler/conditional_loads_pass.h"
 #include "backend/cpu/spmd/constant_arrays.h"
 #include "backend/cpu/spmd/cost.h"
 #include "backend/cpu/spmd/describe.h"
@@ -11,6 +12,7 @@
 #include "backend/cpu/spmd/lane_width.h"
 #include "backend/cpu/spmd/loop_writer.h"
 #include "backend/cpu/spmd/prepare.h"
+#include "backend/cpu/spmd/short_loops.h"
 #include "backend/cpu/spmd/speculative_loads.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -32,7 +34,7 @@ constexpr int64_t kLargestWarp = 384 << 10;
 constexpr size_t kLargeBody = 600;
 
 /// The emitter's calls that tell the compiler of loops and arrays.
-constexpr const char* kMarkers[] = {kMarkerName, kArrayBytesName, kOutputArrayName, kSeparateArrayName};
+constexpr const char* kMarkers[] = {kMarkerName, kOutputArrayName, kSeparateArrayName};
 
 /// The emitter's promises in the argument of a marker.
 enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
@@ -101,9 +103,6 @@ class Vectoriser {
   }
 
   Outcome run() {
-    for (const char* name : kMarkers) {
-      if (llvm::Function* marker = module_.getFunction(name)) describe_marker(*marker);
-    }
     inline_everything(module_, modules_);
     std::vector<llvm::Function*> functions;
     for (llvm::Function& function : module_) {
@@ -123,6 +122,8 @@ class Vectoriser {
   void run(llvm::Function& function) {
     simplify(function, functions_);
     if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
+    unroll_short_loops(function, functions_);
+    if (request_.lanes == 1) return;
     llvm::ValueToValueMapTy values;
     std::unique_ptr<llvm::Function> before(llvm::CloneFunction(&function, values));
     before->removeFromParent();
@@ -144,7 +145,7 @@ class Vectoriser {
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
   }
 
-  /// What makes lanes cheap, as straight code and selects in place of branches, makes scalar code slow.
+  /// What makes lanes cheap, as selects in place of branches and addresses, makes scalar code slow.
   void put_back(llvm::Function& function, std::unique_ptr<llvm::Function> before) {
     functions_.clear(function, function.getName());
     before->takeName(&function);
@@ -277,9 +278,13 @@ class Vectoriser {
 Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
               const Request& request, LaneReport* report) {
   Outcome outcome;
-  if (request.lanes != 1 && !find_markers(module).empty())
+  for (const char* name : {kMarkerName, kArrayBytesName, kOutputArrayName, kSeparateArrayName}) {
+    if (llvm::Function* marker = module.getFunction(name)) describe_marker(*marker);
+  }
+  if (!find_markers(module).empty())
     outcome = Vectoriser(module, machine, library, request, report).run();
   erase_markers(module);
+  if (outcome.lanes > 1) erase_array_bytes(module);
   return outcome;
 }
 

@@ -1,0 +1,25 @@
+// Lets loops that read arrays under a condition become vectors.
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+namespace iruka::cpu_backend {
+
+/// The call by which the emitter's text tells how many bytes lie behind the pointer of a raw array. Both arguments are
+/// values of the entry.
+inline constexpr const char* kArrayBytesName = "iruka_array_bytes";
+
+/// An innermost loop that compares neighbouring elements one after the other, as `a[k] == x && a[k + 1] == y` does,
+/// reads some of them only where the first comparison holds. LLVM's vectoriser must then read under a mask, which few
+/// processors have for bytes. Here the loop is written twice behind a test of the addresses: where all of them lie
+/// inside the arrays, every round reads everything. Runs before the vectorisers.
+class ConditionalLoadsPass : public llvm::PassInfoMixin<ConditionalLoadsPass> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+  static bool isRequired() { return true; }
+};
+
+/// Removes the calls, which nothing defines.
+void erase_array_bytes(llvm::Module& module);
+
+}  // namespace iruka::cpu_backend
