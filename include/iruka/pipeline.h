@@ -294,6 +294,9 @@ struct Options {
   /// where a batch is taken long before it is used.
   std::optional<int> prefetch{};
   OnError on_error = OnError::raise;
+  /// next() gives a batch without samples or outputs where all samples were left out; else it goes on with the next
+  /// one.
+  bool gives_empty = false;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
   /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state
   /// of the thread, which would else be made for each call.

@@ -339,6 +339,7 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<OnError>(given["on_error"], "on_error",
                       {{"raise", OnError::raise}, {"skip", OnError::skip}, {"replace", OnError::replace}});
   options.is_serial = is_set("serial");
+  options.gives_empty = is_set("gives_empty");
   options.enter_thread = [] { return std::make_shared<PythonThread>(); };
   return options;
 }

@@ -147,6 +147,7 @@ class Pipeline:
             "prefetch": None if prefetch is None else _integer(prefetch, "prefetch", 0),
             "on_error": one_of(on_error, "Pipeline: on_error", ("raise", "skip", "replace")),
             "serial": False,
+            "gives_empty": False,
         }
         self._pipeline = _core_pipeline.Pipeline(self.source._core_source(), graph, self._options)
         self._progress = boolean(progress, "Pipeline: progress")
