@@ -14,6 +14,9 @@ on where a run was resumed.
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
 from ._pipeline.dali.dispatch import graph_maker as _graph_maker
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
@@ -58,7 +61,9 @@ def _become_graph(pipeline: Pipeline) -> None:
     become_graph(pipeline)
 
 
-def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipeline_arguments):
+def pipeline_def(
+    function: _Callable | None = None, /, *, enable_conditionals: bool = False, **pipeline_arguments: _Any
+) -> _Any:
     """Makes of a function that returns DataNodes one that returns a Pipeline with these as outputs: DALI's decorator.
 
     Arguments of DALI's constructor (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the
@@ -75,7 +80,7 @@ def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipel
     return define(function, enable_conditionals=enable_conditionals, **pipeline_arguments)
 
 
-def do_not_convert(function):
+def do_not_convert(function: _Callable) -> _Any:
     """Marks a function that pipelines with enable_conditionals=True call as it is: DALI's decorator."""
     from ._pipeline.dali.rewriting import do_not_convert as mark
 

@@ -66,10 +66,10 @@ class Batches:
         self._is_over = False
         self._bar = _bar(pipeline, state["batch"]) if pipeline._progress else None
 
-    def __iter__(self):
+    def __iter__(self) -> Batches:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._is_over:
             raise StopIteration
         self._check_turn()

@@ -7,6 +7,7 @@ import contextlib
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as _np
 
@@ -98,6 +99,43 @@ class Pipeline:
 
     _told_last: dict | None = None  # what the core said of itself when it was closed
 
+    if TYPE_CHECKING:  # the methods of DALI's form, which the call alone decides
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @overload
+    def __init__(
+        self,
+        source: Any,
+        stages: Any = (),
+        batch_size: int = 1,
+        *,
+        shuffle: bool = False,
+        seed: int = 0,
+        device: Any = None,
+        cpu_fields: Sequence[str] = (),
+        num_shards: int = 1,
+        shard_id: int = 0,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        last_batch: Literal["partial", "drop", "fill"] = "partial",
+        threads: int | None = None,
+        prefetch: int | None = None,
+        on_error: Literal["raise", "skip", "replace"] = "raise",
+        output: Literal["iruka", "numpy", "torch", "jax"] = "iruka",
+        progress: bool = False,
+    ) -> None: ...
+    @overload  # DALI's
+    def __init__(
+        self,
+        batch_size: int = -1,
+        num_threads: int = -1,
+        device_id: int | None = -1,
+        seed: int | None = -1,
+        *arguments: Any,
+        source: None = None,
+        **named: Any,
+    ) -> None: ...
     @or_graph
     def __init__(
         self,
@@ -230,7 +268,7 @@ class Pipeline:
                 error.add_note(f"Pipeline: {failure.sample}, in {failure.stage} (epoch {failure.epoch})")
                 return
 
-    def __getitem__(self, index: int):
+    def __getitem__(self, index: int) -> Any:
         """The sample `index` of the source as it is in this epoch, made by the calling thread. Raises IndexError."""
         core = self._core()
         number = _integer(index, "an index", -(2**63))
@@ -303,7 +341,7 @@ class Pipeline:
             self._told_last = {name: getattr(self._pipeline, name)() for name in names}
             self._pipeline = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc) -> None:
