@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as _np
 
@@ -58,6 +58,7 @@ from ._image.color import (
     saturation as saturation,
 )
 from ._image.display import Picture as Picture, contact_sheet as contact_sheet, show as show
+from ._image.elsewhere import missing as _missing
 from ._image.filters import (
     Components as Components,
     bilateral_filter as bilateral_filter,
@@ -114,6 +115,11 @@ from ._image.statistics import (
 )
 
 _codecs = _core._image
+
+if not TYPE_CHECKING:  # checkers know the names
+
+    def __getattr__(name: str):
+        raise _missing(__name__, name, "iruka.pipeline")
 
 
 class NearestPatches(NamedTuple):

@@ -15,8 +15,9 @@ on where a run was resumed.
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
+from ._image.elsewhere import missing as _missing
 from ._pipeline.dali.dispatch import graph_maker as _graph_maker
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
@@ -52,6 +53,11 @@ from ._pipeline.stages import (
     RandomFlip as RandomFlip,
     RandomResizedCrop as RandomResizedCrop,
 )
+
+if not _TYPE_CHECKING:  # checkers know the names
+
+    def __getattr__(name: str):
+        raise _missing(__name__, name, "iruka.image")
 
 
 @_graph_maker

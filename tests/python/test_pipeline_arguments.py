@@ -1,12 +1,15 @@
 """What pipelines refuse, and what their errors say."""
 
+import dataclasses
 import functools
+import inspect
+import pickle
 import re
 
 import numpy as np
 import pytest
 
-from iruka import image
+from iruka import image, pipeline
 from iruka.pipeline import (
     Bernoulli,
     Choice,
@@ -156,6 +159,56 @@ def test_distributions_have_no_truth():
 def test_unknown_arguments_have_advice(name, advice):
     error = raises(TypeError, f"Pipeline: there is no argument {name!r}", Pipeline, PICTURES, **{name: 2})
     assert advice in str(error)
+
+
+@pytest.mark.parametrize(
+    ("stage", "arguments", "message"),
+    [
+        (
+            RandomCrop,
+            {"padding": 4},
+            "RandomCrop: there is no argument 'padding': image.Pad(margins, mode, value) in front",
+        ),
+        (RandomResizedCrop, {"scale": (0.1, 1)}, "no argument 'scale': it is `area`, (least, most)"),
+        (RandomResizedCrop, {"interpolation": 2}, "no argument 'interpolation': it is `filter`"),
+        (RandomResizedCrop, {"rato": (1, 1)}, "no argument 'rato': did you mean 'ratio'?"),
+        (image.Normalize, {"inplace": True}, "Normalize: there is no argument 'inplace': a stage leaves its input"),
+        (image.Pad, {"padding": 4}, "no argument 'padding': it is `margins`"),
+        (image.Rotate, {"degrees": 4}, "no argument 'degrees': it is `angle`, and Uniform(-d, d) draws it"),
+        (image.Brightness, {"brightness": 0.4}, "it is `factor`, and Uniform(1 - x, 1 + x) draws it"),
+        (OneOf, {"p": [1]}, "they are `probabilities`"),
+        (Decode, {"zzz": 1}, "Decode: there is no argument 'zzz': there are mode, dtype, max_pixels"),
+    ],
+)
+def test_arguments_of_torchvision_have_advice(stage, arguments, message):
+    raises(TypeError, message, stage, **arguments)
+
+
+@pytest.mark.parametrize("module", [image, pipeline])
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("RandomHorizontalFlip", "use RandomFlip(p)"),
+        ("ColorJitter", "image.Hue(Uniform(-360 * h, 360 * h))"),
+        ("ToTensor", "use image.Normalize(0, 255) and image.Layout('CHW')"),
+        ("Compose", "use a list of stages"),
+    ],
+)
+def test_transforms_of_torchvision_have_advice(module, name, advice):
+    raises(AttributeError, f"{module.__name__} has no {name!r}: ", getattr, module, name)
+    raises(AttributeError, advice, getattr, module, name)
+
+
+def test_stages_of_the_other_module_are_named():
+    raises(AttributeError, "iruka.pipeline has no 'Resize': it is iruka.image.Resize", getattr, pipeline, "Resize")
+    raises(AttributeError, "iruka.image has no 'Decode': it is iruka.pipeline.Decode", getattr, image, "Decode")
+    raises(AttributeError, "module 'iruka.image' has no attribute 'Nothing'", getattr, image, "Nothing")
+
+
+def test_stages_keep_their_signatures_and_are_replaced():
+    assert list(inspect.signature(RandomCrop).parameters) == ["size", "at"]
+    stage = dataclasses.replace(RandomResizedCrop((4, 5), area=(0.5, 1)), ratio=(1, 1))
+    assert pickle.loads(pickle.dumps(stage)) == stage == RandomResizedCrop((4, 5), (0.5, 1), (1, 1))
 
 
 def test_unknown_arguments_of_the_other_constructor():
