@@ -19,6 +19,7 @@ from .checks import boolean, integer, one_of
 from .dali.dispatch import or_graph
 from .graph import build_graph, names_of
 from .profile import Failure, Profile, Report
+from .sources.base import SequentialSource
 
 _core_pipeline = _core._pipeline
 _alive: weakref.WeakSet = weakref.WeakSet()
@@ -332,6 +333,11 @@ class Pipeline:
             return self._told_last[name]
         return getattr(self._core(), name)()
 
+    def _leave(self) -> None:
+        """The iterator of the epoch is gone, behind `break` for example."""
+        if self._pipeline is not None and isinstance(self.source, SequentialSource):
+            self.source._leave()
+
     def close(self) -> None:
         """Stops the threads. Batches stay as they are; the pipeline makes no more of them, but report(), profile() and
         state_dict() tell of those that it made."""
@@ -339,6 +345,7 @@ class Pipeline:
             self._pipeline.stop()
             names = ("state", "samples", "profile", "failures", "failure_count")
             self._told_last = {name: getattr(self._pipeline, name)() for name in names}
+            self._leave()
             self._pipeline = None
 
     def __enter__(self) -> Self:

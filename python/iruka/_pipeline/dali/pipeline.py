@@ -185,6 +185,10 @@ class GraphPipeline(Pipeline):
         self._is_closed = True
         super().close()
 
+    def _leave(self) -> None:
+        for feeder in self._feeders:
+            feeder.close()
+
     def __repr__(self):
         return f"<Pipeline in DALI's names, in batches of {self._batch_size}>"
 
