@@ -226,6 +226,21 @@ def test_channels_first_are_refused(stage):
     raises(ValueError, message, batch_of, [stage], planes())
 
 
+def test_chains_say_that_few_rows_are_rows():
+    strips = (np.arange(2 * 4 * 20 * 31) % 251).astype(np.uint8).reshape(2, 4, 20, 31)
+    message = (
+        "(4, 20, 31) looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW'); "
+    )
+    for stages in ([image.Crop((2, 5))], [image.Chain([image.Crop((2, 5))])], [RandomCrop((2, 5), at=(0, 0))]):
+        raises(ValueError, message + "if it is HWC, image.Chain(stages, 'HWC') says so", batch_of, stages, strips, 2)
+    for stages in (
+        [image.Chain([image.Crop((2, 5), (0, 0))], "HWC")],
+        [image.Chain([], "HWC"), RandomCrop((2, 5), at=(0, 0))],
+        [image.Chain([image.Crop((2, 5), (0, 0))], "HWC"), image.Flip(), RandomFlip(1)],
+    ):
+        np.testing.assert_array_equal(np.asarray(batch_of(stages, strips, 2).value), strips[:, :2, :5])
+
+
 def test_chains_of_channels_first():
     pictures = (np.arange(2 * 3 * 12 * 10) % 251).astype(np.uint8).reshape(2, 3, 12, 10)
     batch = batch_of([image.Chain([image.Crop((5, 4), (2, 3))], "CHW")], pictures, 2)
