@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING as _TYPE_CHECKING, NamedTuple
 
 import numpy as _np
 
@@ -113,10 +113,11 @@ from ._image.statistics import (
     psnr as psnr,
     ssim as ssim,
 )
+from ._public_names import dir_of as _dir_of
 
 _codecs = _core._image
 
-if not TYPE_CHECKING:  # checkers know the names
+if not _TYPE_CHECKING:  # checkers know the names
 
     def __getattr__(name: str):
         raise _missing(__name__, name, "iruka.pipeline")
@@ -374,3 +375,6 @@ def _place(function: str, source) -> str:
     """What errors call an open file."""
     name = getattr(source, "name", None)
     return f"{function}: {os.fsdecode(name)!r}" if isinstance(name, (str, bytes)) else function
+
+
+__dir__ = _dir_of(globals())

@@ -53,6 +53,7 @@ from ._pipeline.stages import (
     RandomFlip as RandomFlip,
     RandomResizedCrop as RandomResizedCrop,
 )
+from ._public_names import dir_of as _dir_of
 
 if not _TYPE_CHECKING:  # checkers know the names
 
@@ -91,3 +92,6 @@ def do_not_convert(function: _Callable) -> _Any:
     from ._pipeline.dali.rewriting import do_not_convert as mark
 
     return mark(function)
+
+
+__dir__ = _dir_of(globals())
