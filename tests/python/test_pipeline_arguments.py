@@ -74,7 +74,8 @@ def test_functions_that_return_no_array(made, message):
     def broken(picture):
         return made
 
-    raises(TypeError, message, batch_of, [broken])
+    error = raises(TypeError, message, batch_of, [broken])
+    assert error.__notes__ == ["Pipeline: sample 0, in broken (epoch 0)"]  # and no line of the library
     raises(TypeError, message, batch_of, [OneOf([broken])])
 
 
@@ -301,7 +302,10 @@ def test_where_an_error_of_a_dataset_is_shown():
         error = raises(ZeroDivisionError, "no 0", next, iter(pipe))
     (frames,) = (note for note in error.__notes__ if note.startswith("Raised on a thread"))
     assert frames.count("File ") == 1 and "in __getitem__" in frames and "datasets.py" not in frames
-    raises(ValueError, "dataset: sample 1: the row has no field 'b', but 'a'", batch_of, [], [{"b": 1}, {"a": 1}])
+    error = raises(
+        ValueError, "dataset: sample 1: the row has no field 'b', but 'a'", batch_of, [], [{"b": 1}, {"a": 1}]
+    )
+    assert error.__notes__ == ["Pipeline: sample 1, in source (epoch 0)"]
 
 
 def test_fields_of_a_source_are_a_tuple():

@@ -198,6 +198,7 @@ class Pipeline:
 
     @property
     def batch_size(self) -> int:
+        """Samples of a batch."""
         return self._options["batch_size"]
 
     def _core(self):
@@ -242,13 +243,14 @@ class Pipeline:
 
     def _made(self):
         """The core's next batch, or None at the end of an epoch."""
+        before = self._core().failure_count()
         try:
             return self._core().next()  # no name for it: the error that it keeps has this frame in its traceback
         except StopIteration as error:  # which would look like the end
-            self._name_sample(error)
+            self._name_sample(error, before)
             raise RuntimeError("Pipeline: a function or the source raised StopIteration for a sample") from error
         except BaseException as error:
-            self._name_sample(error)
+            self._name_sample(error, before)
             raise
 
     def _next(self):
@@ -262,9 +264,9 @@ class Pipeline:
         )
         return batch_of(self._names, values, BatchInfo(tuple(indices), epoch, number, padded))
 
-    def _name_sample(self, error: BaseException) -> None:
-        """Adds to an error which sample and stage it is about."""
-        for failure in reversed(self.failures):
+    def _name_sample(self, error: BaseException, before: int) -> None:
+        """Adds to an error which sample and stage it is about. `before`: as many failures are older."""
+        for failure in self.failures[before:]:
             if failure.message in (str(error), f"{type(error).__name__}: {error}"):
                 error.add_note(f"Pipeline: {failure.sample}, in {failure.stage} (epoch {failure.epoch})")
                 return

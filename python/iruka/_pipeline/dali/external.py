@@ -46,6 +46,8 @@ class Feed(Root):
         if isinstance(given, (bytes, bytearray)):
             given = _np.frombuffer(given, dtype=_np.uint8)
         array = _host_array(given)
+        if array.dtype.kind not in "biufcV":
+            raise TypeError(f"external_source: {self.label!r}: a sample is an array of numbers or bytes, not {given!r}")
         if self.dtype is not None and array.dtype != self.dtype:
             raise TypeError(f"external_source: {self.label!r} has dtype {self.dtype}, but the data has {array.dtype}")
         if self.ndim is not None and array.ndim != self.ndim:

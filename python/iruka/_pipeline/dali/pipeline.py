@@ -209,6 +209,8 @@ class GraphPipeline(Pipeline):
         for node in nodes:
             if isinstance(node, (list, tuple)):
                 raise TypeError("Pipeline: an output is a DataNode, not a list; return the nodes one by one")
+            if isinstance(node, (str, bytes, dict, set)) or node is None:
+                raise TypeError(f"Pipeline: an output is a DataNode, a number or an array, not {node!r}")
             if isinstance(node, ScalarConstant):
                 node = constant_node(node.value, node.dtype)
             made.append(node if isinstance(node, DataNode) else constant_node(node))
