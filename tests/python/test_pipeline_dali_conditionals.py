@@ -298,6 +298,48 @@ def test_pictures_go_through_the_stages_of_their_branch():
         np.testing.assert_allclose(other, want[top : top + 4, left : left + 4] - np.float32([1, 2, 3]), atol=1e-5)
 
 
+def cut(fn, picture, kind):
+    if kind > 1:
+        picture = fn.flip(picture, horizontal=1)
+        if kind == 3:
+            return fn.crop(picture, crop=(5, 4)), "same", [kind, 1]
+        elif kind == 8:
+            picture = fn.brightness(picture, brightness=0.5)
+            if picture.shape()[0] > 3:
+                return fn.crop(picture, crop=(4, 4)), "same", [kind, 2]
+        picture = fn.flip(picture, horizontal=0, vertical=1)
+    return fn.crop(picture, crop=(6, 6)), "same", [kind, 3]
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_pictures_of_branches_that_may_return(is_nested):
+    @pipeline_def(batch_size=6, num_threads=2, device_id=None, enable_conditionals=True)
+    def make():
+        picture, kind = fn.external_source(lambda: (pictures(), numbers()), num_outputs=2, dtype=[types.UINT8, types.INT32],
+                                           layout=["HWC", None])  # fmt: skip
+        if is_nested and kind != 0:
+            made, same, ends = cut(fn, picture, kind)
+        elif is_nested:
+            made, same, ends = fn.crop(picture, crop=(6, 6)), "same", [kind, 3]
+        else:
+            made, same, ends = cut(fn, picture, kind)
+        assert same == "same"
+        return made, *ends, fn.cast(made, dtype=types.FLOAT)
+
+    made, kinds, ends, floats = make().run()
+    assert kinds.as_array().tolist() == KINDS and ends.as_array().tolist() == [3, 3, 3, 1, 3, 2]
+    for kind, picture, got, other in zip(KINDS, pictures(), made, floats, strict=True):
+        want = picture[:, ::-1] if kind > 1 else picture
+        if kind == 3:
+            want = want[4:9, 5:9]
+        elif kind == 8:
+            want = iruka.asnumpy(image.brightness(np.ascontiguousarray(want), 0.5))[4:8, 5:9]
+        else:
+            want = (want[::-1] if kind > 1 else want)[3:9, 4:10]
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(other, want)
+
+
 def test_pictures_beside_dali():
     side = theirs()
 
