@@ -104,39 +104,42 @@ class Pipeline:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    @overload
-    def __init__(
-        self,
-        source: Any,
-        stages: Any = (),
-        batch_size: int = 1,
-        *,
-        shuffle: bool = False,
-        seed: int = 0,
-        device: Any = None,
-        cpu_fields: Sequence[str] = (),
-        num_shards: int = 1,
-        shard_id: int = 0,
-        stick_to_shard: bool = False,
-        pad_last_batch: bool = False,
-        last_batch: Literal["partial", "drop", "fill"] = "partial",
-        threads: int | None = None,
-        prefetch: int | None = None,
-        on_error: Literal["raise", "skip", "replace"] = "raise",
-        output: Literal["iruka", "numpy", "torch", "jax"] = "iruka",
-        progress: bool = False,
-    ) -> None: ...
-    @overload  # DALI's
-    def __init__(
-        self,
-        batch_size: int = -1,
-        num_threads: int = -1,
-        device_id: int | None = -1,
-        seed: int | None = -1,
-        *arguments: Any,
-        source: None = None,
-        **named: Any,
-    ) -> None: ...
+    if TYPE_CHECKING:  # overloads that typing knew of would keep the module alive until the interpreter ends
+
+        @overload
+        def __init__(
+            self,
+            source: Any,
+            stages: Any = (),
+            batch_size: int = 1,
+            *,
+            shuffle: bool = False,
+            seed: int = 0,
+            device: Any = None,
+            cpu_fields: Sequence[str] = (),
+            num_shards: int = 1,
+            shard_id: int = 0,
+            stick_to_shard: bool = False,
+            pad_last_batch: bool = False,
+            last_batch: Literal["partial", "drop", "fill"] = "partial",
+            threads: int | None = None,
+            prefetch: int | None = None,
+            on_error: Literal["raise", "skip", "replace"] = "raise",
+            output: Literal["iruka", "numpy", "torch", "jax"] = "iruka",
+            progress: bool = False,
+        ) -> None: ...
+        @overload  # DALI's
+        def __init__(
+            self,
+            batch_size: int = -1,
+            num_threads: int = -1,
+            device_id: int | None = -1,
+            seed: int | None = -1,
+            *arguments: Any,
+            source: None = None,
+            **named: Any,
+        ) -> None: ...
+
     @or_graph
     def __init__(
         self,
