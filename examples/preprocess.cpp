@@ -1,13 +1,12 @@
 // The pictures of a folder, whose folders are the classes, as batches for training: decoded, cut at random, mirrored,
 // normalised, channels first. It is the pipeline of train_pipeline.py without the network.
 //
-//   preprocess FOLDER [--size 224] [--batch 32] [--epochs 1] [--threads N] [--device cpu] [--check]
-//
-// --check makes the same batches again on one thread and compares their checksums.
+// `preprocess --help` describes its options.
+#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,33 +18,74 @@ namespace {
 namespace image = iruka::image;
 namespace pipeline = iruka::pipeline;
 
+constexpr const char* kHelp = R"(usage: preprocess FOLDER [options]
+
+Makes training batches of a folder's pictures: decoded, a random part of each resized to a square, mirrored at random,
+normalised and turned into planes, float32 (batch, 3, size, size). Prints shapes and labels of the batches, the files
+that were left out and why, the rate, and a checksum of all pixels and labels.
+
+  FOLDER         a folder whose folders are the classes, in the order of their names; files are of any format that the
+                 library decodes
+
+options:
+  --size N       height and width of the pictures in a batch, in pixels (default: 224)
+  --batch N      pictures in a batch; the last one of an epoch may be smaller (default: 32)
+  --epochs N     passes over all pictures, each in another order (default: 1)
+  --threads N    the most threads that make a batch; 0: one for each core (default: 0)
+  --device NAME  where the batches are made: cpu, cuda, cuda:1, ... (default: cpu)
+  --check        makes the same batches again on one thread and compares the checksums
+  --help, -h     prints this text
+
+The exit status is 0; 1 where something failed or --check found a difference; 2 for wrong usage.
+)";
+
 struct CommandLine {
   std::string folder, device = "cpu";
   int64_t size = 224, batch = 32, epochs = 1;
   int threads = 0;
-  bool check = false;
+  bool check = false, help = false;
 };
 
-CommandLine parse(int count, char** texts) {
+/// Raises std::invalid_argument for text that is no such number.
+int64_t number_of(const std::string& option, const std::string& text, int64_t least, int64_t most) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    throw std::invalid_argument(option + " takes a number from " + std::to_string(least) + " to " +
+                                std::to_string(most) + ", not '" + text + "'");
+  return number;
+}
+
+/// Raises std::invalid_argument for what is not in the help.
+CommandLine parse(const std::vector<std::string>& texts) {
   CommandLine line;
-  for (int k = 1; k < count; ++k) {
-    const std::string text = texts[k];
-    const auto number = [&] { return k + 1 < count ? std::atoll(texts[++k]) : 0; };
+  for (size_t k = 0; k < texts.size(); ++k) {
+    const std::string& text = texts[k];
+    const auto value = [&] {
+      if (k + 1 == texts.size()) throw std::invalid_argument(text + " takes a value");
+      return texts[++k];
+    };
     if (text == "--check")
       line.check = true;
+    else if (text == "--help" || text == "-h")
+      line.help = true;
     else if (text == "--size")
-      line.size = number();
+      line.size = number_of(text, value(), 1, 1 << 16);
     else if (text == "--batch")
-      line.batch = number();
+      line.batch = number_of(text, value(), 1, 1 << 20);
     else if (text == "--epochs")
-      line.epochs = number();
+      line.epochs = number_of(text, value(), 1, 1 << 30);
     else if (text == "--threads")
-      line.threads = static_cast<int>(number());
-    else if (text == "--device" && k + 1 < count)
-      line.device = texts[++k];
+      line.threads = static_cast<int>(number_of(text, value(), 0, 1 << 16));
+    else if (text == "--device")
+      line.device = value();
+    else if (text.starts_with("-") || !line.folder.empty())
+      throw std::invalid_argument(text.starts_with("-") ? "there is no option " + text
+                                                        : "one folder is given, not also '" + text + "'");
     else
       line.folder = text;
   }
+  if (line.folder.empty() && !line.help) throw std::invalid_argument("a folder is to be given");
   return line;
 }
 
@@ -116,17 +156,16 @@ int preprocess(const CommandLine& line) {
 }  // namespace
 
 int main(int count, char** texts) {
-  const CommandLine line = parse(count, texts);
-  if (line.folder.empty()) {
-    std::fprintf(
-        stderr,
-        "usage: preprocess FOLDER [--size N] [--batch N] [--epochs N] [--threads N] [--device NAME] [--check]\n");
-    return 2;
-  }
   try {
-    return preprocess(line);
-  } catch (const iruka::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    const CommandLine line = parse({texts + 1, texts + count});
+    if (!line.help) return preprocess(line);
+    std::fputs(kHelp, stdout);
+    return 0;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "preprocess: %s; --help says more\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "preprocess: %s\n", error.what());
     return 1;
   }
 }

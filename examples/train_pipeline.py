@@ -20,7 +20,7 @@ try:
     import torch
     from torch import nn
 except ImportError:
-    sys.exit("train_pipeline.py trains with PyTorch, which is not installed: pip install torch")
+    torch = None
 
 
 def photographs(folder, size, batch, device):
@@ -100,14 +100,25 @@ def train_epoch(batches, model, optimizer, device):
     return loss_sum.item(), right.item(), count, watch.seconds()
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--size", type=int, default=240)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("folder", type=pathlib.Path, help="a folder for each class, or a file_list.txt")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where batches are made and used")
+    parser.add_argument("--epochs", type=positive, default=20, help="passes over all photographs")
+    parser.add_argument("--batch", type=positive, default=8, help="photographs in a batch")
+    parser.add_argument("--size", type=positive, default=240, help="height and width for the network, in pixels")
     options = parser.parse_args()
+    if torch is None:
+        sys.exit("train_pipeline.py trains with PyTorch, which is not installed: pip install torch")
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("train_pipeline.py: PyTorch finds no GPU here; --device cpu trains without one")
 

@@ -78,9 +78,10 @@ class IRUKA_API Value {
 
   /// The picture in the file, or in the array's bytes.
   Value decoded(const image::DecodeOptions& options, const std::string& where) const;
-  /// The picture behind more stages, in the layout that the others leave.
-  Value with(std::span<const image::Stage> stages, image::Layout layout) &&;
-  Value with(std::span<const image::Stage> stages, image::Layout layout) const& {
+  /// The picture behind more stages, in the layout that the others leave. `layout` is that of an array in front of all
+  /// stages; HWC unless it is given, and then an array that looks like CHW is refused.
+  Value with(std::span<const image::Stage> stages, std::optional<image::Layout> layout = {}) &&;
+  Value with(std::span<const image::Stage> stages, std::optional<image::Layout> layout = {}) const& {
     return Value(*this).with(stages, layout);
   }
 
@@ -109,6 +110,7 @@ class IRUKA_API Value {
   std::shared_ptr<const Encoded> decoding_;
   std::vector<image::Stage> stages_;
   image::Layout layout_ = image::Layout::hwc;
+  bool has_layout_ = false;  ///< which was given
 };
 
 /// A step of the graph. It is called for many samples at a time, from many threads.
@@ -141,12 +143,13 @@ struct Binding {
 /// Applies stages to a picture. Fields: resize.size, crop.at, pad.margins, flip.horizontal, flip.vertical,
 /// rotate.angle, brightness.factor, contrast.factor, contrast.center, saturation.factor, hue.degrees, gamma.gamma,
 /// gamma.gain, normalize.mean, normalize.std, crop.size, warp.matrix. Raises ValueError for others.
+/// `layout`: of an array in front of all stages, here and below: see Value::with.
 IRUKA_API OperationHandle stages(std::vector<image::Stage> stages, std::vector<Binding> bindings = {},
-                                 image::Layout layout = image::Layout::hwc);
+                                 std::optional<image::Layout> layout = {});
 enum class Rounding : uint8_t { down, nearest };  ///< nearest: ties away from zero
 /// The part of (height, width) at y = position_y * (rows - height), rounded, 0 <= position <= 1, and so for x.
 IRUKA_API OperationHandle crop_at(int64_t height, int64_t width, Parameter y, Parameter x,
-                                  Rounding rounding = Rounding::down, image::Layout layout = image::Layout::hwc);
+                                  Rounding rounding = Rounding::down, std::optional<image::Layout> layout = {});
 struct RandomResizedCrop {
   std::optional<image::Resize> resize;  ///< without roi; absent: the part keeps its size
   double least_area = 0.08, most_area = 1, least_ratio = 3.0 / 4, most_ratio = 4.0 / 3;
@@ -156,7 +159,7 @@ struct RandomResizedCrop {
 /// (2015), with torchvision's details: after `attempts` parts that do not fit, the largest of allowed proportions in
 /// the centre.
 IRUKA_API OperationHandle random_resized_crop(const RandomResizedCrop& options,
-                                              image::Layout layout = image::Layout::hwc);
+                                              std::optional<image::Layout> layout = {});
 /// One of several lists of operations of one input and output, with these probabilities (0 where they sum to less than
 /// 1: none of them).
 IRUKA_API OperationHandle one_of(std::vector<std::vector<OperationHandle>> choices, std::vector<double> probabilities);
@@ -294,6 +297,9 @@ struct Options {
   /// where a batch is taken long before it is used.
   std::optional<int> prefetch{};
   OnError on_error = OnError::raise;
+  /// next() gives a batch without samples or outputs where all samples were left out; else it goes on with the next
+  /// one.
+  bool gives_empty = false;
   bool is_serial = false;  ///< next() makes the samples of its batch one after the other
   /// What a thread holds while it makes samples of a batch by functions, of the source or the graph: a language's state
   /// of the thread, which would else be made for each call.

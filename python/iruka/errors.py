@@ -8,6 +8,8 @@ import sys
 from numpy.exceptions import AxisError as _NumpyAxisError
 from numpy.linalg import LinAlgError as _NumpyLinAlgError
 
+from ._public_names import dir_of as _dir_of
+
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 
@@ -140,3 +142,6 @@ def _argument_error(function, message: str, positional: list, keywords: dict) ->
         except builtins.TypeError as error:
             message = str(error)
     return TypeError(message.replace(f"{function.__name__}()", f"{name}()", 1))
+
+
+__dir__ = _dir_of(globals())

@@ -13,6 +13,7 @@ from ._core import ndarray
 from ._numpy.conversion import _array, _place
 from ._numpy.products import _conjugate
 from ._numpy.shapes import _axes, _into
+from ._public_names import dir_of as _dir_of
 from .errors import ValueError
 
 _COMPLEX, _TO_HALF, _TO_REAL = 0, 1, 2
@@ -191,3 +192,6 @@ def fftshift(x, axes=None) -> ndarray:
 def ifftshift(x, axes=None) -> ndarray:
     """Inverse of fftshift."""
     return _core.fftshift(x, axes, True)
+
+
+__dir__ = _dir_of(globals())

@@ -6,6 +6,7 @@ from __future__ import annotations
 from ._pipeline.dali import arithmetic as _arithmetic
 from ._pipeline.dali.alternatives import FORMER as _FORMER, Namespace as _Namespace, missing as _missing, parts_of
 from ._pipeline.dali.library import OPERATORS as _OPERATORS, external_source as external_source
+from ._public_names import dir_of as _dir_of
 
 _parts = parts_of(_OPERATORS)
 for _part, _names in _parts.items():
@@ -34,3 +35,6 @@ def __getattr__(name: str):
     if name in ("noise", "reductions", "transforms", "segmentation", "experimental", "io"):
         return _Namespace(__name__, name, {})
     raise _missing(__name__, name, name)
+
+
+__dir__ = _dir_of(globals())

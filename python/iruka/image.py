@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING as _TYPE_CHECKING, NamedTuple
 
 import numpy as _np
 
@@ -58,6 +58,7 @@ from ._image.color import (
     saturation as saturation,
 )
 from ._image.display import Picture as Picture, contact_sheet as contact_sheet, show as show
+from ._image.elsewhere import missing as _missing
 from ._image.filters import (
     Components as Components,
     bilateral_filter as bilateral_filter,
@@ -112,8 +113,14 @@ from ._image.statistics import (
     psnr as psnr,
     ssim as ssim,
 )
+from ._public_names import dir_of as _dir_of
 
 _codecs = _core._image
+
+if not _TYPE_CHECKING:  # checkers know the names
+
+    def __getattr__(name: str):
+        raise _missing(__name__, name, "iruka.pipeline")
 
 
 class NearestPatches(NamedTuple):
@@ -368,3 +375,6 @@ def _place(function: str, source) -> str:
     """What errors call an open file."""
     name = getattr(source, "name", None)
     return f"{function}: {os.fsdecode(name)!r}" if isinstance(name, (str, bytes)) else function
+
+
+__dir__ = _dir_of(globals())

@@ -15,6 +15,7 @@ from typing import Any
 
 from ._core import RawKernel
 from ._numba_names import JIT_IS_A_MODULE
+from ._public_names import dir_of as _dir_of
 from ._python_kernels import FunctionValue, checked_function, kernel_name
 from ._thread_names import (
     ThreadFunction,
@@ -197,3 +198,6 @@ __all__ = [
     "thrust",
     "warpsize",
 ]
+
+
+__dir__ = _dir_of(globals())

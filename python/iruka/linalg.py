@@ -24,6 +24,7 @@ from ._numpy.products import (
 )
 from ._numpy.rearranging import matrix_transpose as matrix_transpose
 from ._numpy.shapes import _into
+from ._public_names import dir_of as _dir_of
 from .errors import LinAlgError as LinAlgError, ShapeError, TypeError, ValueError
 
 
@@ -274,3 +275,6 @@ def outer(x1, x2, /) -> ndarray:
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer: Input arrays must be one-dimensional, not {x1.ndim} and {x2.ndim} axes")
     return _outer(x1, x2)
+
+
+__dir__ = _dir_of(globals())

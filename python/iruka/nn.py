@@ -117,6 +117,7 @@ from ._nn.shape_layers import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from ._public_names import dir_of as _dir_of
 
 __all__ = [
     "Buffer",
@@ -317,3 +318,6 @@ def _made(content, precision: str):
             " that of a network"
         )
     return content
+
+
+__dir__ = _dir_of(globals())

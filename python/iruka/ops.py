@@ -13,6 +13,7 @@ from ._pipeline.dali.alternatives import (
 )
 from ._pipeline.dali.classes import ExternalSource as ExternalSource, class_of as _class_of
 from ._pipeline.dali.library import OPERATORS as _OPERATORS
+from ._public_names import dir_of as _dir_of
 
 _parts = parts_of(_OPERATORS)
 for _part, _names in _parts.items():
@@ -26,3 +27,6 @@ def __getattr__(name: str):
     if name in ("noise", "reductions", "transforms", "segmentation", "experimental", "io"):
         return _Namespace(__name__, name, {})
     raise _missing(__name__, name, _snake(name))
+
+
+__dir__ = _dir_of(globals())

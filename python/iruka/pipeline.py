@@ -14,6 +14,10 @@ on where a run was resumed.
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+
+from ._image.elsewhere import missing as _missing
 from ._pipeline.dali.dispatch import graph_maker as _graph_maker
 from ._pipeline.pipeline import Pipeline as Pipeline
 from ._pipeline.profile import Failure as Failure, Profile as Profile, Report as Report, StageTime as StageTime
@@ -49,6 +53,12 @@ from ._pipeline.stages import (
     RandomFlip as RandomFlip,
     RandomResizedCrop as RandomResizedCrop,
 )
+from ._public_names import dir_of as _dir_of
+
+if not _TYPE_CHECKING:  # checkers know the names
+
+    def __getattr__(name: str):
+        raise _missing(__name__, name, "iruka.image")
 
 
 @_graph_maker
@@ -58,7 +68,9 @@ def _become_graph(pipeline: Pipeline) -> None:
     become_graph(pipeline)
 
 
-def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipeline_arguments):
+def pipeline_def(
+    function: _Callable | None = None, /, *, enable_conditionals: bool = False, **pipeline_arguments: _Any
+) -> _Any:
     """Makes of a function that returns DataNodes one that returns a Pipeline with these as outputs: DALI's decorator.
 
     Arguments of DALI's constructor (batch_size, num_threads, device_id, seed, ...) are given to the decorator or to the
@@ -75,8 +87,11 @@ def pipeline_def(function=None, /, *, enable_conditionals: bool = False, **pipel
     return define(function, enable_conditionals=enable_conditionals, **pipeline_arguments)
 
 
-def do_not_convert(function):
+def do_not_convert(function: _Callable) -> _Any:
     """Marks a function that pipelines with enable_conditionals=True call as it is: DALI's decorator."""
     from ._pipeline.dali.rewriting import do_not_convert as mark
 
     return mark(function)
+
+
+__dir__ = _dir_of(globals())

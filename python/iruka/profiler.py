@@ -9,6 +9,7 @@ import numpy
 
 from . import cuda
 from ._core import Device, default_device
+from ._public_names import dir_of as _dir_of
 from .errors import ValueError
 
 
@@ -118,3 +119,6 @@ def benchmark(
     return PerfCaseResult(
         name or str(getattr(func, "__name__", repr(func))), numpy.asarray(times, dtype="float64"), ids
     )
+
+
+__dir__ = _dir_of(globals())

@@ -3,6 +3,7 @@
 import numpy
 
 from ._numpy.conversion import asnumpy
+from ._public_names import dir_of as _dir_of
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=0, err_msg="", verbose=True, **keywords):
@@ -43,3 +44,6 @@ def assert_array_list_equal(xlist, ylist, err_msg="", verbose=True):
         raise AssertionError(f"lists of {len(xlist)} and {len(ylist)} arrays")
     for x, y in zip(xlist, ylist):
         assert_array_equal(x, y, err_msg, verbose)
+
+
+__dir__ = _dir_of(globals())

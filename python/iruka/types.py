@@ -23,6 +23,7 @@ from ._pipeline.dali.types import (
     to_numpy_type as to_numpy_type,
 )
 from ._pipeline.dali.values import Constant as Constant
+from ._public_names import dir_of as _dir_of
 
 NO_TYPE = DALIDataType.NO_TYPE
 UINT8, UINT16 = DALIDataType.UINT8, DALIDataType.UINT16
@@ -44,3 +45,6 @@ def __getattr__(name: str):
     near = _difflib.get_close_matches(name, globals(), 1)
     advice = f"did you mean {near[0]!r}?" if near else "see docs/coming_from_dali.md for what is there"
     raise AttributeError(f"iruka.types has no {name!r}: {advice}")
+
+
+__dir__ = _dir_of(globals())

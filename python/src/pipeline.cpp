@@ -232,6 +232,10 @@ pipeline::Parameter to_parameter(nb::handle given) {
   return {.distribution = to_distribution(given)};
 }
 
+std::optional<image::Layout> layout_if_given(nb::handle layout) {
+  return layout.is_none() ? std::nullopt : std::optional(to_layout(layout));
+}
+
 OperationHandle stages(const nb::list& list, const nb::list& bindings, nb::handle layout) {
   std::vector<image::Stage> made;
   for (nb::handle stage : list) made.push_back(to_stage(nb::cast<nb::tuple>(stage)));
@@ -243,7 +247,7 @@ OperationHandle stages(const nb::list& list, const nb::list& bindings, nb::handl
                      .element = static_cast<int>(to_int64(fields[2], "element")),
                      .parameter = to_parameter(fields[3])});
   }
-  return pipeline::stages(std::move(made), std::move(bound), to_layout(layout));
+  return pipeline::stages(std::move(made), std::move(bound), layout_if_given(layout));
 }
 
 OperationHandle random_resized_crop(nb::handle resize, const nb::tuple& area, const nb::tuple& ratio, int64_t attempts,
@@ -256,7 +260,7 @@ OperationHandle random_resized_crop(nb::handle resize, const nb::tuple& area, co
                                         .least_ratio = to_double(ratio[0], "ratio"),
                                         .most_ratio = to_double(ratio[1], "ratio"),
                                         .attempts = attempts},
-                                       to_layout(layout));
+                                       layout_if_given(layout));
 }
 
 OperationHandle one_of(const nb::list& choices, const std::vector<double>& probabilities) {
@@ -339,6 +343,7 @@ pipeline::Options to_options(const nb::dict& given) {
       chosen<OnError>(given["on_error"], "on_error",
                       {{"raise", OnError::raise}, {"skip", OnError::skip}, {"replace", OnError::replace}});
   options.is_serial = is_set("serial");
+  options.gives_empty = is_set("gives_empty");
   options.enter_thread = [] { return std::make_shared<PythonThread>(); };
   return options;
 }
@@ -522,19 +527,19 @@ void bind_operations(nb::module_& module) {
       .def_prop_ro("name", &pipeline::Operation::name)
       .def_prop_ro("outputs", &pipeline::Operation::outputs);
   module.def("decode", [](const nb::tuple& options) { return pipeline::decode(decode_options(options)); });
-  module.def("stages", &stages, nb::arg("stages"), nb::arg("bindings"), nb::arg("layout") = "HWC");
+  module.def("stages", &stages, nb::arg("stages"), nb::arg("bindings"), nb::arg("layout").none() = nb::none());
   module.def(
       "crop_at",
       [](int64_t height, int64_t width, nb::handle y, nb::handle x, nb::handle layout, nb::handle rounding) {
         using pipeline::Rounding;
         const auto how =
             chosen<Rounding>(rounding, "rounding", {{"floor", Rounding::down}, {"round", Rounding::nearest}});
-        return pipeline::crop_at(height, width, to_parameter(y), to_parameter(x), how, to_layout(layout));
+        return pipeline::crop_at(height, width, to_parameter(y), to_parameter(x), how, layout_if_given(layout));
       },
-      nb::arg("height"), nb::arg("width"), nb::arg("y"), nb::arg("x"), nb::arg("layout") = "HWC",
+      nb::arg("height"), nb::arg("width"), nb::arg("y"), nb::arg("x"), nb::arg("layout").none() = nb::none(),
       nb::arg("rounding") = "floor");
   module.def("random_resized_crop", &random_resized_crop, nb::arg("resize").none(), nb::arg("area"), nb::arg("ratio"),
-             nb::arg("attempts") = 10, nb::arg("layout") = "HWC");
+             nb::arg("attempts") = 10, nb::arg("layout").none() = nb::none());
   module.def("one_of", &one_of);
   module.def("draw", &draw, nb::arg("distribution"), nb::arg("shape").none() = nb::none(),
              nb::arg("seed").none() = nb::none());

@@ -32,11 +32,10 @@ ChainedDecoding chained_decoding(const Chain& chain, int64_t height, int64_t wid
   ChainedDecoding made{.chain = &chain, .height = height, .width = width};
   if (const auto* const crop =
           may_crop && !chain.stages().empty() ? std::get_if<Crop>(&chain.stages().front()) : nullptr) {
-    made.region = {crop->y.value_or((height - crop->height) / 2), crop->x.value_or((width - crop->width) / 2),
-                   crop->height, crop->width};
+    made.origin = corner(*crop, height, width);
+    made.region = {made.origin.first, made.origin.second, crop->height, crop->width};
     made.height = crop->height;
     made.width = crop->width;
-    made.origin = {made.region->y, made.region->x};
   }
   if (gap == 0) return made;
   if (!(gap >= 1)) throw ValueError(where + ": reducing_gap must be 1 or more, not " + std::to_string(gap));

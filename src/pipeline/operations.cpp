@@ -37,7 +37,7 @@ class Decode final : public Operation {
 
 class Stages final : public Operation {
  public:
-  Stages(std::vector<image::Stage> stages, std::vector<Binding> bindings, image::Layout layout)
+  Stages(std::vector<image::Stage> stages, std::vector<Binding> bindings, std::optional<image::Layout> layout)
       : stages_(std::move(stages)), bindings_(std::move(bindings)), layout_(layout) {
     for (const Binding& binding : bindings_) {
       if (binding.stage >= stages_.size())
@@ -46,7 +46,8 @@ class Stages final : public Operation {
       setters_.push_back(find_field(stages_[binding.stage], binding.field, binding.element));
       binding.parameter.distribution.check("pipeline: " + binding.field);
     }
-    if (bindings_.empty()) image::Chain(stages_, layout_);  // refuses what no picture could pass
+    if (bindings_.empty())
+      image::Chain(stages_, layout_.value_or(image::Layout::hwc));  // refuses what no picture could pass
   }
   std::string name() const override { return "stages"; }
   size_t inputs() const override {
@@ -69,12 +70,13 @@ class Stages final : public Operation {
   std::vector<image::Stage> stages_;
   std::vector<Binding> bindings_;
   std::vector<SetField> setters_;
-  image::Layout layout_;
+  std::optional<image::Layout> layout_;
 };
 
 class CropAt final : public Operation {
  public:
-  CropAt(int64_t height, int64_t width, Parameter y, Parameter x, Rounding rounding, image::Layout layout)
+  CropAt(int64_t height, int64_t width, Parameter y, Parameter x, Rounding rounding,
+         std::optional<image::Layout> layout)
       : height_(height), width_(width), y_(std::move(y)), x_(std::move(x)), rounding_(rounding), layout_(layout) {
     if (height < 1 || width < 1)
       throw ValueError("crop: the size must be positive, not (" + std::to_string(height) + ", " +
@@ -113,19 +115,20 @@ class CropAt final : public Operation {
   int64_t height_, width_;
   Parameter y_, x_;
   Rounding rounding_;
-  image::Layout layout_;
+  std::optional<image::Layout> layout_;
 };
 
 class ResizedCrop final : public Operation {
  public:
-  ResizedCrop(const RandomResizedCrop& options, image::Layout layout) : options_(options), layout_(layout) {
+  ResizedCrop(const RandomResizedCrop& options, std::optional<image::Layout> layout)
+      : options_(options), layout_(layout) {
     if (!(0 < options.least_area && options.least_area <= options.most_area && options.most_area <= 1))
       throw ValueError("random_resized_crop: areas are parts of the picture, 0 < least <= most <= 1, not " +
                        image::number_text(options.least_area) + " and " + image::number_text(options.most_area));
     if (!(0 < options.least_ratio && options.least_ratio <= options.most_ratio) || !std::isfinite(options.most_ratio))
       throw ValueError("random_resized_crop: ratios of width to height go from low to high, both positive, not " +
                        image::number_text(options.least_ratio) + " and " + image::number_text(options.most_ratio));
-    if (options.resize) image::Chain({*options.resize}, layout);  // refuses bad sizes
+    if (options.resize) image::Chain({*options.resize}, layout.value_or(image::Layout::hwc));  // refuses bad sizes
   }
   std::string name() const override { return "random_resized_crop"; }
   std::vector<Value> run(std::span<Value> inputs, const SampleKey& key, uint32_t place) const override {
@@ -157,7 +160,7 @@ class ResizedCrop final : public Operation {
   }
 
   RandomResizedCrop options_;
-  image::Layout layout_;
+  std::optional<image::Layout> layout_;
 };
 
 class OneOf final : public Operation {
@@ -275,14 +278,15 @@ class Call final : public Operation {
 }  // namespace
 
 OperationHandle decode(const image::DecodeOptions& options) { return std::make_shared<Decode>(options); }
-OperationHandle stages(std::vector<image::Stage> stages, std::vector<Binding> bindings, image::Layout layout) {
+OperationHandle stages(std::vector<image::Stage> stages, std::vector<Binding> bindings,
+                       std::optional<image::Layout> layout) {
   return std::make_shared<Stages>(std::move(stages), std::move(bindings), layout);
 }
 OperationHandle crop_at(int64_t height, int64_t width, Parameter y, Parameter x, Rounding rounding,
-                        image::Layout layout) {
+                        std::optional<image::Layout> layout) {
   return std::make_shared<CropAt>(height, width, std::move(y), std::move(x), rounding, layout);
 }
-OperationHandle random_resized_crop(const RandomResizedCrop& options, image::Layout layout) {
+OperationHandle random_resized_crop(const RandomResizedCrop& options, std::optional<image::Layout> layout) {
   return std::make_shared<ResizedCrop>(options, layout);
 }
 OperationHandle one_of(std::vector<std::vector<OperationHandle>> choices, std::vector<double> probabilities) {

@@ -41,7 +41,6 @@ class Pipeline::Engine {
 
   std::optional<Batch> next() {
     const Use use(*this);
-    int64_t skipped = 0;
     while (true) {
       const std::shared_ptr<BatchWork> work = session()->take();
       if (!work) continue;
@@ -62,10 +61,10 @@ class Pipeline::Engine {
       note(*work);
       if (work->error) std::rethrow_exception(work->error);
       if (work->batch.indices.empty()) {  // all of its samples were skipped
-        skipped += std::ssize(work->indices);
-        if (source_->is_sequential() && skipped >= kMostSkipped)  // it may have no end
-          throw ValueError("pipeline: " + std::to_string(skipped) + " samples in a row failed; its report says why");
-        continue;
+        skip(std::ssize(work->indices));
+        if (!options_.gives_empty) continue;
+      } else {
+        skipped_ = 0;
       }
       return std::move(work->batch);
     }
@@ -213,6 +212,14 @@ class Pipeline::Engine {
     idle_ += ended->idle();
   }
 
+  /// Raises ValueError where too many samples in a row were left out.
+  void skip(int64_t samples) {
+    skipped_ += samples;
+    if (!source_->is_sequential() || skipped_ < kMostSkipped) return;  // a sequence may have no end
+    throw ValueError("pipeline: " + std::to_string(std::exchange(skipped_, 0)) +
+                     " samples in a row failed; its report says why");
+  }
+
   void note(BatchWork& work) {
     const std::lock_guard lock(mutex_);
     if (!work.error && !work.batch.indices.empty()) {
@@ -235,6 +242,7 @@ class Pipeline::Engine {
   std::thread::id user_;
   int used_in_ = 0, uses_ = 0;
   int64_t samples_ = 0, made_ = 0;
+  int64_t skipped_ = 0;            ///< samples in a row
   double waited_ = 0, idle_ = 0;   ///< of sessions that have ended
   std::vector<Failure> failures_;  ///< the first ones
   int64_t failure_count_ = 0;

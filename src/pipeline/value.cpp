@@ -26,7 +26,8 @@ void check_rows_first(const Dims& shape) {
   constexpr int64_t kMostChannels = 4;
   if (shape.size() == 3 && shape[0] <= kMostChannels && shape[1] > kMostChannels && shape[2] > kMostChannels)
     throw ValueError("a picture's axes are (height, width, channels), HWC, and " + to_string(shape) +
-                     " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW')");
+                     " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW'); " +
+                     "if it is HWC, image.Chain(stages, 'HWC') says so");
 }
 
 /// What errors call bytes that may be the name of a file, given as text.
@@ -97,11 +98,12 @@ Value Value::decoded(const image::DecodeOptions& options, const std::string& whe
   return value;
 }
 
-Value Value::with(std::span<const image::Stage> stages, image::Layout layout) && {
+Value Value::with(std::span<const image::Stage> stages, std::optional<image::Layout> layout) && {
   if (is_file()) throw TypeError("'" + path_ + "' is a file: Decode() comes before other stages");
   if (stages_.empty() && !is_encoded()) {
-    layout_ = layout;
-    if (layout == image::Layout::hwc) check_rows_first(array_.shape());
+    layout_ = layout.value_or(layout_);
+    has_layout_ = has_layout_ || layout;
+    if (!has_layout_) check_rows_first(array_.shape());
   }
   stages_.insert(stages_.end(), stages.begin(), stages.end());
   return std::move(*this);

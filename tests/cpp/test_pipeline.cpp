@@ -165,14 +165,17 @@ TEST(Values, PixelsAreThoseOfSeparateCalls) {
 }
 
 TEST(Values, HaveTheirRowsFirst) {
-  const auto crop = [](Dims shape, image::Layout layout = image::Layout::hwc) {
+  const auto crop = [](Dims shape, std::optional<image::Layout> layout = {}) {
     const image::Stage stage = image::Crop{.height = 1, .width = 1};
     return Value(Array::empty(shape, Dtype::uint8)).with({&stage, 1}, layout).array().shape();
   };
   for (const Dims& planes : {Dims{3, 32, 32}, Dims{1, 5, 5}, Dims{4, 9, 7}}) {
-    EXPECT_EQ(error_of<ValueError>([&] { crop(planes); }),
-              "a picture's axes are (height, width, channels), HWC, and " + iruka::to_string(planes) +
-                  " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW')");
+    EXPECT_EQ(
+        error_of<ValueError>([&] { crop(planes); }),
+        "a picture's axes are (height, width, channels), HWC, and " + iruka::to_string(planes) +
+            " looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW'); if it is "
+            "HWC, image.Chain(stages, 'HWC') says so");
+    EXPECT_EQ(crop(planes, image::Layout::hwc), (Dims{1, 1, planes[2]}));
     EXPECT_EQ(crop(planes, image::Layout::chw), (Dims{planes[0], 1, 1}));
   }
   EXPECT_EQ(crop({32, 32, 5}), (Dims{1, 1, 5}));
@@ -754,6 +757,17 @@ TEST(Sequences, ResumeBehindTheBatchesOfTheState) {
   pipe.restore({.seed = 0, .epoch = 5, .batch = 1});
   EXPECT_EQ(epoch_of(pipe), (std::vector<Indices>{{4, 5, 6, 7}, {8, 9}}));
   EXPECT_EQ(pipe.state().epoch, 6);
+}
+
+TEST(Sequences, TellOfBatchesThatAreLeftOut) {
+  Pipeline pipe(std::make_shared<Sequence>(8, Indices{2, 3, 4, 5}), pass_on(),
+                {.order = {.batch_size = 2}, .on_error = OnError::skip, .gives_empty = true});
+  for (const Indices& expected : std::vector<Indices>{{0, 1}, {}, {}, {6, 7}}) {
+    const std::optional<Batch> batch = pipe.next();
+    EXPECT_EQ(batch->indices, expected);
+    EXPECT_EQ(batch->outputs.empty(), expected.empty());
+  }
+  EXPECT_FALSE(pipe.next());
 }
 
 TEST(Sequences, LeaveOutBadSamples) {

@@ -225,6 +225,9 @@ def test_torch_network(tmp_path):
 def test_train_pipeline(tmp_path, rng):
     """Bright and dark pictures are told apart; a damaged file is named. Without PyTorch the program says so."""
     program = ROOT / "examples" / "train_pipeline.py"
+    assert "height and width for the network, in pixels" in " ".join(
+        run(program, "--help", folder=tmp_path).stdout.split()
+    )
     try:
         import torch  # noqa: F401
     except ImportError:

@@ -57,6 +57,18 @@ def test_crops_are_of_the_upright_picture(orientation):
         )
 
 
+@pytest.mark.parametrize("format", ["JPEG", "PNG"])
+def test_crops_that_leave_the_picture_say_both_sizes(format):
+    data = pillow(smooth(50, 61), format)
+    for size, at, message in (((51, 8), None, r"crop: a part of \(51, 8\) is larger than the picture, \(50, 61\)"),
+                              ((9, 8), (42, 0), r"crop: a part of \(9, 8\) at \(42, 0\) leaves the picture, \(50, 61\)"),
+                              ((9, 8), (0, -1), r"crop: a part of \(9, 8\) at \(0, -1\) leaves the pict")):  # fmt: skip
+        chain = image.Chain([image.Crop(size, at), image.Flip()])
+        for call in (lambda chain: image.imdecode(data, chain=chain), lambda chain: chain(image.imdecode(data))):
+            with pytest.raises(ValueError, match=message):
+                call(chain)
+
+
 STREAMED = {
     "antialiased": [image.Resize((13, 11))],
     "one pixel": [image.Resize((1, 1), "area")],

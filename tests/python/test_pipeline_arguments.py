@@ -1,12 +1,15 @@
 """What pipelines refuse, and what their errors say."""
 
+import dataclasses
 import functools
+import inspect
+import pickle
 import re
 
 import numpy as np
 import pytest
 
-from iruka import image
+from iruka import image, pipeline
 from iruka.pipeline import (
     Bernoulli,
     Choice,
@@ -71,7 +74,8 @@ def test_functions_that_return_no_array(made, message):
     def broken(picture):
         return made
 
-    raises(TypeError, message, batch_of, [broken])
+    error = raises(TypeError, message, batch_of, [broken])
+    assert error.__notes__ == ["Pipeline: sample 0, in broken (epoch 0)"]  # and no line of the library
     raises(TypeError, message, batch_of, [OneOf([broken])])
 
 
@@ -158,6 +162,56 @@ def test_unknown_arguments_have_advice(name, advice):
     assert advice in str(error)
 
 
+@pytest.mark.parametrize(
+    ("stage", "arguments", "message"),
+    [
+        (
+            RandomCrop,
+            {"padding": 4},
+            "RandomCrop: there is no argument 'padding': image.Pad(margins, mode, value) in front",
+        ),
+        (RandomResizedCrop, {"scale": (0.1, 1)}, "no argument 'scale': it is `area`, (least, most)"),
+        (RandomResizedCrop, {"interpolation": 2}, "no argument 'interpolation': it is `filter`"),
+        (RandomResizedCrop, {"rato": (1, 1)}, "no argument 'rato': did you mean 'ratio'?"),
+        (image.Normalize, {"inplace": True}, "Normalize: there is no argument 'inplace': a stage leaves its input"),
+        (image.Pad, {"padding": 4}, "no argument 'padding': it is `margins`"),
+        (image.Rotate, {"degrees": 4}, "no argument 'degrees': it is `angle`, and Uniform(-d, d) draws it"),
+        (image.Brightness, {"brightness": 0.4}, "it is `factor`, and Uniform(1 - x, 1 + x) draws it"),
+        (OneOf, {"p": [1]}, "they are `probabilities`"),
+        (Decode, {"zzz": 1}, "Decode: there is no argument 'zzz': there are mode, dtype, max_pixels"),
+    ],
+)
+def test_arguments_of_torchvision_have_advice(stage, arguments, message):
+    raises(TypeError, message, stage, **arguments)
+
+
+@pytest.mark.parametrize("module", [image, pipeline])
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("RandomHorizontalFlip", "use RandomFlip(p)"),
+        ("ColorJitter", "image.Hue(Uniform(-360 * h, 360 * h))"),
+        ("ToTensor", "use image.Normalize(0, 255) and image.Layout('CHW')"),
+        ("Compose", "use a list of stages"),
+    ],
+)
+def test_transforms_of_torchvision_have_advice(module, name, advice):
+    raises(AttributeError, f"{module.__name__} has no {name!r}: ", getattr, module, name)
+    raises(AttributeError, advice, getattr, module, name)
+
+
+def test_stages_of_the_other_module_are_named():
+    raises(AttributeError, "iruka.pipeline has no 'Resize': it is iruka.image.Resize", getattr, pipeline, "Resize")
+    raises(AttributeError, "iruka.image has no 'Decode': it is iruka.pipeline.Decode", getattr, image, "Decode")
+    raises(AttributeError, "module 'iruka.image' has no attribute 'Nothing'", getattr, image, "Nothing")
+
+
+def test_stages_keep_their_signatures_and_are_replaced():
+    assert list(inspect.signature(RandomCrop).parameters) == ["size", "at"]
+    stage = dataclasses.replace(RandomResizedCrop((4, 5), area=(0.5, 1)), ratio=(1, 1))
+    assert pickle.loads(pickle.dumps(stage)) == stage == RandomResizedCrop((4, 5), (0.5, 1), (1, 1))
+
+
 def test_unknown_arguments_of_the_other_constructor():
     raises(TypeError, "Pipeline: there is no argument 'num_thread': did you mean 'num_threads'?",
            Pipeline, 4, num_thread=2)  # fmt: skip
@@ -171,6 +225,21 @@ def planes(count=4):
 def test_channels_first_are_refused(stage):
     message = "a picture's axes are (height, width, channels), HWC, and (3, 12, 10) looks like CHW"
     raises(ValueError, message, batch_of, [stage], planes())
+
+
+def test_chains_say_that_few_rows_are_rows():
+    strips = (np.arange(2 * 4 * 20 * 31) % 251).astype(np.uint8).reshape(2, 4, 20, 31)
+    message = (
+        "(4, 20, 31) looks like CHW: give np.moveaxis(array, -3, -1), or the stages as image.Chain(stages, 'CHW'); "
+    )
+    for stages in ([image.Crop((2, 5))], [image.Chain([image.Crop((2, 5))])], [RandomCrop((2, 5), at=(0, 0))]):
+        raises(ValueError, message + "if it is HWC, image.Chain(stages, 'HWC') says so", batch_of, stages, strips, 2)
+    for stages in (
+        [image.Chain([image.Crop((2, 5), (0, 0))], "HWC")],
+        [image.Chain([], "HWC"), RandomCrop((2, 5), at=(0, 0))],
+        [image.Chain([image.Crop((2, 5), (0, 0))], "HWC"), image.Flip(), RandomFlip(1)],
+    ):
+        np.testing.assert_array_equal(np.asarray(batch_of(stages, strips, 2).value), strips[:, :2, :5])
 
 
 def test_chains_of_channels_first():
@@ -233,7 +302,10 @@ def test_where_an_error_of_a_dataset_is_shown():
         error = raises(ZeroDivisionError, "no 0", next, iter(pipe))
     (frames,) = (note for note in error.__notes__ if note.startswith("Raised on a thread"))
     assert frames.count("File ") == 1 and "in __getitem__" in frames and "datasets.py" not in frames
-    raises(ValueError, "dataset: sample 1: the row has no field 'b', but 'a'", batch_of, [], [{"b": 1}, {"a": 1}])
+    error = raises(
+        ValueError, "dataset: sample 1: the row has no field 'b', but 'a'", batch_of, [], [{"b": 1}, {"a": 1}]
+    )
+    assert error.__notes__ == ["Pipeline: sample 1, in source (epoch 0)"]
 
 
 def test_fields_of_a_source_are_a_tuple():

@@ -88,12 +88,22 @@ def test_samples_of_a_batch_have_one_dtype():
         (lambda x: fn.random.uniform(values="ab"), "random.uniform: values are a list of numbers, not 'ab'"),
         (lambda x: fn.random.coin_flip(probability="a"), "random.coin_flip: an argument is a number, not 'a'"),
         (lambda x: fn.python_function(x, function=lambda a: None), "<lambda> returned None"),
+        (lambda x: {"a": x}, "Pipeline: an output is a DataNode, a number or an array, not {'a': "),
+        (lambda x: (x, None), "Pipeline: an output is a DataNode, a number or an array, not None"),
+        (lambda x: (x, "text"), "Pipeline: an output is a DataNode, a number or an array, not 'text'"),
+        (lambda x: ops.HostDecoder()(x), "iruka.ops has no 'HostDecoder': use decoders.image"),
+        (lambda x: ops.nvJPEGDecoder()(x), "iruka.ops has no 'nvJPEGDecoder': use decoders.image with device='mixed'"),
         (lambda x: fn.python_function(x, function=lambda a: {"a": a}), "<lambda> returned a dict, which is no array"),
     ],
 )
 def test_wrong_types_are_named(define, message):
-    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+    with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(message)):
         run(define)
+
+
+@pytest.mark.parametrize("samples", [["a", "b"], [None, None], [{"a": 1}, {"a": 2}]])
+def test_samples_are_arrays(samples):
+    raises(TypeError, f"a sample is an array of numbers or bytes, not {samples[0]!r}", run, lambda x: x, samples, None)
 
 
 def make_numbers(batches=5, batch_size=4):

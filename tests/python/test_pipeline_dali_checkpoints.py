@@ -241,8 +241,8 @@ def damaged(bad, size):
     return fn.python_function(fn.external_source(rows), function=checked), fn.random.uniform(range=(0, 1))
 
 
-@pytest.mark.parametrize("bad", [(4, 5), (0, 1), (2, 3), (2, 3, 4, 5), (1, 4), (4,)])
-@pytest.mark.parametrize("size", [5, 6])
+@pytest.mark.parametrize("bad", [(4, 5), (0, 1), (2, 3), (2, 3, 4, 5), (1, 4), (4,), range(2, 14), range(14)])
+@pytest.mark.parametrize("size", [5, 6, 15, 18])
 def test_batches_that_are_left_out_as_a_whole_are_passed(bad, size):
     pipe = damaged(bad, size, on_error="skip")
     whole = [[k for k in range(first, min(first + 2, size)) if k not in bad] for first in range(0, size, 2)]
@@ -255,6 +255,35 @@ def test_batches_that_are_left_out_as_a_whole_are_passed(bad, size):
     for taken in range(len(made)):
         other = damaged(bad, size, on_error="skip", checkpoint=checkpoints[taken])
         assert [run(other) for _ in made[taken:]] == made[taken:], taken
+
+
+def test_an_iterator_goes_on_behind_many_batches_that_are_left_out():
+    batches = DALIGenericIterator(damaged(range(2, 40), 45, on_error="skip"), ["row", "number"], auto_reset=True)
+    for _ in range(2):
+        assert [batch[0]["row"].ravel().tolist() for batch in batches] == [[0, 1], [40, 41], [42, 43], [44]]
+
+
+@pipeline_def(batch_size=2, num_threads=2, device_id=None, on_error="skip")
+def fed():
+    def checked(x):
+        if x < 0:
+            raise ValueError("a negative sample")
+        return x
+
+    return fn.python_function(fn.external_source(name="row"), function=checked)
+
+
+def test_a_batch_fed_by_hand_that_is_left_out_is_an_error():
+    pipe = fed()
+    pipe.feed_input("row", np.int32([1, 2]))
+    assert run(pipe) == [[1, 2]]
+    pipe.feed_input("row", np.int32([-1, -2]))
+    with pytest.raises(RuntimeError, match=r"all samples of the batch that was fed were left out; report\(\) says why"):
+        pipe.run()
+    for batch in ([-1, -2], [-3, -4], [3, -5]):  # where more is there, it goes on
+        pipe.feed_input("row", np.int32(batch))
+    assert run(pipe) == [[3]]
+    assert len(pipe.report().failures) == 7
 
 
 def test_a_batch_that_raises_is_passed():

@@ -1,7 +1,7 @@
 """Conditions on DataNodes in DALI's names: `if`, `and`, `or`, `not` of each sample, in pipelines that
 enable_conditionals. Expected values are Python's own, for each sample alone, and nvidia.dali's where that is installed."""
 
-import importlib
+import importlib.util
 import traceback
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 import iruka
 from iruka import fn, image, types
+from iruka._pipeline.dali.pipeline import _operations_of
 from iruka._pipeline.dali.rewriting import converted
 from iruka.pipeline import do_not_convert, pipeline_def
 
@@ -114,6 +115,41 @@ def returning_of(kind, x):
     return (x, x) if kind == 2 else (x * x, x) if kind == 3 else (x * 10 if kind % 2 else x, x)
 
 
+def leaving(fn, types, kind, x):
+    """Branches that return, those that go on, and those that may do either."""
+    y = x * 2
+    if kind > 1:
+        x = x + 10
+        if kind == 3:
+            return x, y
+        elif kind == 5:
+            if x > 12:
+                return y, x
+            y = y + 100
+    elif x > 4:
+        return y, y
+    else:
+        x = x + 1
+    if x > 12:
+        if kind == 8:
+            return x, x
+        x = x * 3
+    return x, y
+
+
+def leaving_of(kind, x):
+    y = x * 2
+    if kind == 3 or (kind == 5 and x > 2):
+        return (x + 10, y) if kind == 3 else (y, x + 10)
+    if kind < 2 and x > 4:
+        return y, y
+    y += 100 * (kind == 5)
+    x += 10 if kind > 1 else 1
+    if x > 12 and kind == 8:
+        return x, x
+    return x * 3 if x > 12 else x, y
+
+
 def truths(fn, types, kind, x):
     if kind:
         y = 1.5
@@ -149,7 +185,8 @@ def plain_of(kind, x):
 
 
 PROGRAMS = {each.__name__: (each, of) for each, of in (
-    (several, several_of), (nested, nested_of), (logic, logic_of), (returning, returning_of), (truths, truths_of),
+    (several, several_of), (nested, nested_of), (logic, logic_of), (returning, returning_of), (leaving, leaving_of),
+    (truths, truths_of),
     (plain, plain_of))}  # fmt: skip
 
 
@@ -169,6 +206,61 @@ def test_beside_dali(name):
         for a, b in zip(ours, other, strict=True):
             assert a.dtype == b.dtype and a.shape == b.shape
             np.testing.assert_array_equal(a, b)
+
+
+def chain_of(count, folder):
+    """A function of so many ifs whose branches may return, from a file."""
+    lines = ["def chain(fn, types, kind, x):"]
+    for k in range(count):
+        lines += [
+            f"    if kind > {k // 3}:",
+            f"        x = x + {k}",
+            f"        if x > {40 + 5 * k}:",
+            f"            return x, {k}",
+        ]
+    (folder / f"chain_{count}.py").write_text("\n".join([*lines, "    return -x, 99", ""]))
+    specification = importlib.util.spec_from_file_location(f"chain_{count}", folder / f"chain_{count}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.chain
+
+
+def code_size(code):
+    return len(code.co_code) + sum(code_size(each) for each in code.co_consts if hasattr(each, "co_code"))
+
+
+def test_many_branches_that_may_return_are_defined_once(tmp_path):
+    nodes, sizes = [], []
+    for count in (5, 10, 15, 20):
+        chain = chain_of(count, tmp_path)
+        sizes.append(code_size(converted(chain).__code__))
+
+        @pipeline_def(batch_size=6, num_threads=2, device_id=None, enable_conditionals=True)
+        def make():
+            kind, x = fn.external_source(lambda: (numbers(), numbers(values=[5, 60, 39, 30, 0, 7])), num_outputs=2)
+            return chain(fn, types, kind, x)
+
+        pipe = make()
+        nodes.append(len(_operations_of(pipe._output_nodes)))
+        made = [[each.item() for each in map(np.asarray, output)] for output in pipe.run()]
+        expected = [chain(fn, types, kind, x) for kind, x in zip(KINDS, [5, 60, 39, 30, 0, 7], strict=True)]
+        assert list(zip(*made, strict=True)) == expected
+    assert len(set(np.diff(nodes))) == 1
+    assert np.diff(sizes).max() < 1.3 * np.diff(sizes).min()
+
+
+G = 0
+
+
+def test_rest_of_a_function_with_global_variables_stays():
+    def change(kind):
+        global G
+        if kind > 2:
+            return 1
+        G = kind
+        return 2
+
+    assert converted(change)(2) == 2 and G == 2
 
 
 def changed(fn, types, picture, kind):
@@ -204,6 +296,48 @@ def test_pictures_go_through_the_stages_of_their_branch():
         np.testing.assert_array_equal(got, want)
         top, left = (want.shape[0] - 3) // 2, (want.shape[1] - 3) // 2  # halves are rounded up
         np.testing.assert_allclose(other, want[top : top + 4, left : left + 4] - np.float32([1, 2, 3]), atol=1e-5)
+
+
+def cut(fn, picture, kind):
+    if kind > 1:
+        picture = fn.flip(picture, horizontal=1)
+        if kind == 3:
+            return fn.crop(picture, crop=(5, 4)), "same", [kind, 1]
+        elif kind == 8:
+            picture = fn.brightness(picture, brightness=0.5)
+            if picture.shape()[0] > 3:
+                return fn.crop(picture, crop=(4, 4)), "same", [kind, 2]
+        picture = fn.flip(picture, horizontal=0, vertical=1)
+    return fn.crop(picture, crop=(6, 6)), "same", [kind, 3]
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_pictures_of_branches_that_may_return(is_nested):
+    @pipeline_def(batch_size=6, num_threads=2, device_id=None, enable_conditionals=True)
+    def make():
+        picture, kind = fn.external_source(lambda: (pictures(), numbers()), num_outputs=2, dtype=[types.UINT8, types.INT32],
+                                           layout=["HWC", None])  # fmt: skip
+        if is_nested and kind != 0:
+            made, same, ends = cut(fn, picture, kind)
+        elif is_nested:
+            made, same, ends = fn.crop(picture, crop=(6, 6)), "same", [kind, 3]
+        else:
+            made, same, ends = cut(fn, picture, kind)
+        assert same == "same"
+        return made, *ends, fn.cast(made, dtype=types.FLOAT)
+
+    made, kinds, ends, floats = make().run()
+    assert kinds.as_array().tolist() == KINDS and ends.as_array().tolist() == [3, 3, 3, 1, 3, 2]
+    for kind, picture, got, other in zip(KINDS, pictures(), made, floats, strict=True):
+        want = picture[:, ::-1] if kind > 1 else picture
+        if kind == 3:
+            want = want[4:9, 5:9]
+        elif kind == 8:
+            want = iruka.asnumpy(image.brightness(np.ascontiguousarray(want), 0.5))[4:8, 5:9]
+        else:
+            want = (want[::-1] if kind > 1 else want)[3:9, 4:10]
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(other, want)
 
 
 def test_pictures_beside_dali():

@@ -59,3 +59,36 @@ for batch in ClassificationIterator(Article(), size=7, last_batch_padded=True, f
     assert type(batch[0]["data"]) is np.ndarray and batch[0]["data"].shape[1:] == (20, 24, 3)
     assert set(batch[0]["label"].ravel()) == {7}
 """)
+
+
+BRANCHES = """
+import numpy as np
+from iruka import fn
+from iruka.pipeline import pipeline_def
+
+@pipeline_def(batch_size=4, num_threads=2, device_id=0, seed=1, enable_conditionals=True)
+def graph(file):
+    files, kind = fn.external_source(lambda k: ([file] * 4, np.int32([[0], [2], [3], [5]])), num_outputs=2)
+    picture = fn.decoders.image(files, device="mixed")
+    if kind > 1:
+        picture = fn.flip(picture, horizontal=1)
+        if kind == 3:
+            return fn.crop(picture, crop=(5, 4))
+        picture = fn.flip(picture, horizontal=0, vertical=1)
+    return fn.crop(picture, crop=(6, 6))
+"""
+
+
+def test_branches_that_may_return(tmp_path):
+    (tmp_path / "branches.py").write_text(BRANCHES)
+    run(f"""
+if not iruka.cuda.is_available(): raise SystemExit
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import branches
+from iruka import image
+file = np.frombuffer(image.imencode("png", iruka.zeros((30, 40, 3), "uint8", device="cpu")), np.uint8)
+(made,) = branches.graph(file).run()
+assert [each.shape for each in made] == [(6, 6, 3), (6, 6, 3), (5, 4, 3), (6, 6, 3)]
+assert {{each.device.name for each in made}} == {{"cuda:0"}}
+""")

@@ -118,6 +118,11 @@ def test_file_list(tmp_path):
     expected = [(tmp_path / "a.jpg", 0), (tmp_path / "my cat.jpg", 12), (pathlib.Path("/else/where.png"), -3)]
     assert list(source) == expected and source.fields == ("picture", "label")
     assert file_list(str(listing), "data")[0] == (pathlib.Path("data/a.jpg"), 0)
+    listing = tmp_path / "list.csv"
+    listing.write_text("a.jpg,0\nmy, cat 7.jpg , 12\nb 3.jpg,+1")
+    assert list(make_source(str(listing))) == [
+        (tmp_path / "a.jpg", 0), (tmp_path / "my, cat 7.jpg", 12), (tmp_path / "b 3.jpg", 1)
+    ]  # fmt: skip
     listing.write_bytes(b"\xef\xbb\xbfb\xff 1.jpg\r\nc.jpg\r\n")
     assert [os.fsencode(path.name) for (path,) in file_list(listing, labels=False)] == [b"b\xff 1.jpg", b"c.jpg"]
 

@@ -11,8 +11,11 @@ import pytest
 from PIL import Image
 
 import iruka
+from helpers import PATIENCE
+from iruka import fn
 from iruka._pipeline.sources import SequentialSource, Source, dataset, iterable, make_source
 from iruka._pipeline.sources.values import core_values
+from iruka.pipeline import Pipeline, pipeline_def
 
 
 class Rows:
@@ -406,3 +409,91 @@ def test_datasets_of_hugging_face(tmp_path, rng):
     stream = make_source(data.to_iterable_dataset().shuffle(seed=3, buffer_size=3))
     assert isinstance(stream, SequentialSource)
     assert all(sorted(row[1] for row in epoch) == [0, 1, 2] for epoch in epochs_of(stream, 3))
+
+
+class Ended:
+    """A source that notes where its generators end."""
+
+    def __init__(self, count=20):
+        self.ended, self.count = threading.Event(), count
+        self.last = -1
+
+    def __call__(self):
+        self.ended.clear()
+        try:
+            for k in range(self.count):
+                self.last = k
+                yield k
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_the_end_of_a_generator_whose_iteration_is_left(prefetch, is_mapped):
+    rows = Ended()
+    source = iterable(rows)
+    pipe = Pipeline(source.map(lambda k: 2 * k) if is_mapped else source, (), 2, prefetch=prefetch)
+    for _ in range(2):
+        for _ in pipe:
+            assert not rows.ended.is_set()
+            break
+        assert rows.ended.wait(PATIENCE * 5) and rows.last < 19
+        state = pipe.state_dict()
+    assert (state["epoch"], state["batch"]) == (1, 1)
+    pipe.load_state_dict(state)  # goes on where it was left
+    assert [each.value.tolist() for each in pipe][:2] == ([[4, 6], [8, 10]] if is_mapped else [[2, 3], [4, 5]])
+    assert rows.ended.is_set() and rows.last == 19
+
+
+@pytest.mark.parametrize("make", [lambda rows: rows, lambda rows: rows()], ids=["function", "generator"])
+def test_the_end_of_a_generator_whose_pipeline_is_closed(make):
+    rows = Ended()
+    pipe = Pipeline(make(rows), (), 2)
+    batches = iter(pipe)
+    next(batches)
+    assert not rows.ended.is_set()
+    pipe.close()
+    assert rows.ended.is_set()
+    unread = Pipeline(make(rows), (), 2)
+    unread.close()
+    assert rows.ended.is_set() and rows.last == 0
+
+
+def test_a_generator_that_waits_does_not_hold_the_loop():
+    goes_on, ended = threading.Event(), threading.Event()
+
+    def rows():
+        try:
+            yield from range(2)
+            goes_on.wait()
+            yield 2
+        finally:
+            ended.set()
+
+    pipe = Pipeline(rows, (), 2)
+    for batch in pipe:
+        assert batch.value.tolist() == [0, 1]
+        break
+    assert not ended.is_set()
+    goes_on.set()
+    assert ended.wait(PATIENCE * 5)
+    pipe.close()
+
+
+def test_the_end_of_an_external_source():
+    rows = Ended()
+
+    @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+    def define():
+        return fn.external_source(each_row, batch=False)
+
+    def each_row():
+        for k in rows():
+            yield np.int32(k)
+
+    pipe = define()
+    pipe.run()
+    assert not rows.ended.is_set()
+    pipe.close()
+    assert rows.ended.is_set()

@@ -1,9 +1,12 @@
 """The public surface as golden files: the stub of the C++ module, and the names of the package."""
 
+import importlib
 import inspect
 import pathlib
 import subprocess
 import sys
+
+import pytest
 
 import iruka
 
@@ -24,6 +27,17 @@ def test_public_names():
     names = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     expected = (pathlib.Path(__file__).parent / "public_names.txt").read_text().split()
     assert names == expected  # of a fresh process: other tests import modules of the package
+
+
+MODULES = "errors fft fn image jit linalg nn ops pipeline profiler random testing types".split()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_show_their_own_names(name):
+    module = importlib.import_module(f"iruka.{name}")
+    shown = set(dir(module))
+    assert shown.isdisjoint({"annotations", "Any", "Callable", "NamedTuple", "numpy", "os", "sys", "builtins"})
+    assert set(getattr(module, "__all__", [])) <= shown <= set(vars(module))
 
 
 def test_public_things_are_documented():

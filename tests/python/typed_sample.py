@@ -5,6 +5,7 @@ from typing import Any, assert_type
 import numpy
 
 import iruka as cp
+from iruka.pipeline import Decode, Pipeline, RandomResizedCrop, arrays, pipeline_def
 
 # Arrays and what they are made of.
 x = cp.arange(12, dtype=cp.float32).reshape(3, 4)
@@ -72,6 +73,35 @@ def of_python_functions() -> None:
     larger.reduce(x, axis=0)
     cp.vectorize(float)(x)
     numbered[1, 8](x)
+
+
+def of_pipelines(mask: cp.ndarray) -> None:
+    """Never called, as there are no such files."""
+    stages = [Decode(), RandomResizedCrop((224, 224)), cp.image.Normalize(127.5, 64.0), lambda picture: picture]
+    pipe = Pipeline("photographs", stages, 32, shuffle=True, last_batch="drop", output="numpy", device=None)
+    assert_type(pipe, Pipeline)
+    assert_type(len(pipe), int)
+    with Pipeline(arrays(mask=mask), {"mask": [cp.image.Crop((2, 2))]}) as own:
+        assert_type(own, Pipeline)
+        for batch in own:
+            print(batch.mask, own[3].mask)
+    Pipeline(batch_size=4, num_threads=2, device_id=None, exec_async=True)
+    Pipeline(4, 2, 0).run()
+
+    @pipeline_def(batch_size=4, num_threads=2, device_id=0)
+    def read(root: str) -> object:
+        return root
+
+    read("photographs").run()
+
+
+def wrong_pipelines() -> None:
+    Pipeline("photographs", shufle=True)  # type: ignore[call-overload]
+    Pipeline("photographs", batch_size="4")  # type: ignore[call-overload]
+    Pipeline("photographs", last_batch="no")  # type: ignore[call-overload]
+    Pipeline(source="photographs", batch_size=4, drop_last=True)  # type: ignore[call-overload]
+    Pipeline(batch_size="4", num_threads=3)  # type: ignore[call-overload]
+    Decode(gap=2)  # type: ignore[call-arg]
 
 
 def wrong() -> None:

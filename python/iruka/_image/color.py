@@ -9,6 +9,7 @@ from typing import Any
 import numpy as _np
 
 from .. import _core
+from .elsewhere import explain_arguments
 from .geometry import Chain, _run
 from .stages import Stage, numbers_of, pair_of
 
@@ -106,6 +107,9 @@ class Lookup(Stage):
 
     def _fields(self):
         return ("lookup", self.table)
+
+
+explain_arguments(Stage)
 
 
 def convert_color(picture, source: str, target: str, *, layout: str = "HWC", out=None):

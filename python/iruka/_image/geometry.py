@@ -34,7 +34,8 @@ class Chain:
 
     stages: of Resize, Crop, Pad, Flip, Transpose, Rotate, WarpAffine, WarpPerspective, PyramidDown, Normalize, Cast,
         Layout, and of colours ConvertColor, Brightness, Contrast, Saturation, Hue, Gamma, ColorMatrix and Lookup.
-    layout: 'HWC' or 'CHW', of the pictures that it takes.
+    layout: 'HWC' (also None) or 'CHW', of the pictures that it takes. In a pipeline 'HWC' also says that an array which
+        looks like CHW, because it has few rows, is none.
 
     Crops, pads, flips, transpositions, colours, normalisation, casts and changes of layout join the resize or warp
     before them, and crops join the one behind them. The bits are those of separate calls, on every device.
@@ -44,13 +45,14 @@ class Chain:
     of pictures of one size, and returns such an array. All pictures are computed on all threads.
     """
 
-    def __init__(self, stages: Iterable[Stage], layout: str = "HWC"):
+    def __init__(self, stages: Iterable[Stage], layout: str | None = None):
         self.stages = tuple(stages)
         for stage in self.stages:
             if not isinstance(stage, Stage):
                 raise TypeError(f"Chain: a stage is a Resize, a Crop or another of image's stages, not {stage!r}")
-        self.layout = layout
-        self._chain = _geometry.chain([stage._fields() for stage in self.stages], layout)
+        self._given_layout = layout
+        self.layout = "HWC" if layout is None else layout
+        self._chain = _geometry.chain([stage._fields() for stage in self.stages], self.layout)
 
     def __call__(self, picture, out=None):
         """The picture, or list or batch of pictures, behind all stages.
@@ -85,7 +87,7 @@ class Chain:
         return hash((self.stages, self.layout))
 
     def __reduce__(self):
-        return Chain, (self.stages, self.layout)
+        return Chain, (self.stages, self._given_layout)
 
 
 def apply(chains: Sequence[Chain], pictures: Sequence, out=None) -> list[ndarray]:

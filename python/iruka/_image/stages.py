@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as _np
 
 from ..errors import TypeError, ValueError
+from .elsewhere import explain_arguments
 
 
 def pair_of(given, function: str, names: str = "(height, width)") -> tuple[int, int]:
@@ -229,3 +230,6 @@ class Rotate(Stage):
         if not math.isfinite(self.angle):
             raise ValueError(f"rotate: the angle must be finite, not {self.angle}")
         return ("rotate", float(self.angle), self.expand, self.filter, self.mode, numbers_of(self.value))
+
+
+explain_arguments(Stage)

@@ -61,15 +61,15 @@ class Batches:
         self._turn = turn  # which of the pipeline's iterators it is
         state = pipeline.state_dict()
         self._epoch = state["epoch"]
-        self._given = 0
         self._failed_before = pipeline._core().failure_count()
         self._is_over = False
+        self._given = 0
         self._bar = _bar(pipeline, state["batch"]) if pipeline._progress else None
 
-    def __iter__(self):
+    def __iter__(self) -> Batches:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._is_over:
             raise StopIteration
         self._check_turn()
@@ -85,6 +85,10 @@ class Batches:
         if self._bar is not None:
             self._bar.update()
         return batch
+
+    def __del__(self):
+        if getattr(self, "_given", 0) and not self._is_over and self._turn == self._pipeline._turn:
+            self._pipeline._leave()
 
     def _check_turn(self) -> None:
         """Raises RuntimeError where another epoch has begun."""

@@ -35,7 +35,8 @@ class GraphBuilder:
         self._draws: dict[int, int] = {}  # the values of drawn numbers, by the distribution's id
         self._places: dict[int, int] = {}  # of stages that draw themselves
         self._kept: list = []  # so that no id is used twice
-        self._pending: dict[str, tuple[list, list, list, str]] = {}  # stages, bindings, inputs, layout of a field
+        # Of a field: stages, bindings, inputs, the layout that a Chain gave.
+        self._pending: dict[str, tuple[list, list, list, str | None]] = {}
 
     def add_all(self, field: str, stages) -> None:
         if field not in self.fields:
@@ -63,8 +64,9 @@ class GraphBuilder:
             owner = stage._drawn_by() if isinstance(stage, RandomResizedCrop) else stage
             self.fields[field] = self.graph.add(operation, inputs, self._place(owner))
         elif isinstance(stage, Chain):
+            self._pending[field] = ([], [], [], stage._given_layout)
             for each in stage.stages:
-                self._pend(field, each, stage.layout)
+                self._pend(field, each)
             self.flush(field)
         elif callable(stage):
             self._call(field, Function(stage))
@@ -96,9 +98,9 @@ class GraphBuilder:
             self._kept.append((random, None))
         return self._draws[id(random)]
 
-    def _pend(self, field: str, stage: Stage, layout: str = "HWC") -> None:
-        """Lets a stage of pictures whose axes are in this order wait for others that join it."""
-        stages, bindings, inputs, _ = self._pending.setdefault(field, ([], [], [], layout))
+    def _pend(self, field: str, stage: Stage) -> None:
+        """Lets a stage wait for others that join it."""
+        stages, bindings, inputs, _ = self._pending.setdefault(field, ([], [], [], None))
 
         def parameter(random: Random) -> tuple:
             inputs.append(self._drawn(random))

@@ -7,6 +7,7 @@ import contextlib
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as _np
 
@@ -18,6 +19,7 @@ from .checks import boolean, integer, one_of
 from .dali.dispatch import or_graph
 from .graph import build_graph, names_of
 from .profile import Failure, Profile, Report
+from .sources.base import SequentialSource
 
 _core_pipeline = _core._pipeline
 _alive: weakref.WeakSet = weakref.WeakSet()
@@ -98,6 +100,46 @@ class Pipeline:
 
     _told_last: dict | None = None  # what the core said of itself when it was closed
 
+    if TYPE_CHECKING:  # the methods of DALI's form, which the call alone decides
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    if TYPE_CHECKING:  # overloads that typing knew of would keep the module alive until the interpreter ends
+
+        @overload
+        def __init__(
+            self,
+            source: Any,
+            stages: Any = (),
+            batch_size: int = 1,
+            *,
+            shuffle: bool = False,
+            seed: int = 0,
+            device: Any = None,
+            cpu_fields: Sequence[str] = (),
+            num_shards: int = 1,
+            shard_id: int = 0,
+            stick_to_shard: bool = False,
+            pad_last_batch: bool = False,
+            last_batch: Literal["partial", "drop", "fill"] = "partial",
+            threads: int | None = None,
+            prefetch: int | None = None,
+            on_error: Literal["raise", "skip", "replace"] = "raise",
+            output: Literal["iruka", "numpy", "torch", "jax"] = "iruka",
+            progress: bool = False,
+        ) -> None: ...
+        @overload  # DALI's
+        def __init__(
+            self,
+            batch_size: int = -1,
+            num_threads: int = -1,
+            device_id: int | None = -1,
+            seed: int | None = -1,
+            *arguments: Any,
+            source: None = None,
+            **named: Any,
+        ) -> None: ...
+
     @or_graph
     def __init__(
         self,
@@ -147,6 +189,7 @@ class Pipeline:
             "prefetch": None if prefetch is None else _integer(prefetch, "prefetch", 0),
             "on_error": one_of(on_error, "Pipeline: on_error", ("raise", "skip", "replace")),
             "serial": False,
+            "gives_empty": False,
         }
         self._pipeline = _core_pipeline.Pipeline(self.source._core_source(), graph, self._options)
         self._progress = boolean(progress, "Pipeline: progress")
@@ -158,6 +201,7 @@ class Pipeline:
 
     @property
     def batch_size(self) -> int:
+        """Samples of a batch."""
         return self._options["batch_size"]
 
     def _core(self):
@@ -202,13 +246,14 @@ class Pipeline:
 
     def _made(self):
         """The core's next batch, or None at the end of an epoch."""
+        before = self._core().failure_count()
         try:
             return self._core().next()  # no name for it: the error that it keeps has this frame in its traceback
         except StopIteration as error:  # which would look like the end
-            self._name_sample(error)
+            self._name_sample(error, before)
             raise RuntimeError("Pipeline: a function or the source raised StopIteration for a sample") from error
         except BaseException as error:
-            self._name_sample(error)
+            self._name_sample(error, before)
             raise
 
     def _next(self):
@@ -222,14 +267,14 @@ class Pipeline:
         )
         return batch_of(self._names, values, BatchInfo(tuple(indices), epoch, number, padded))
 
-    def _name_sample(self, error: BaseException) -> None:
-        """Adds to an error which sample and stage it is about."""
-        for failure in reversed(self.failures):
+    def _name_sample(self, error: BaseException, before: int) -> None:
+        """Adds to an error which sample and stage it is about. `before`: as many failures are older."""
+        for failure in self.failures[before:]:
             if failure.message in (str(error), f"{type(error).__name__}: {error}"):
                 error.add_note(f"Pipeline: {failure.sample}, in {failure.stage} (epoch {failure.epoch})")
                 return
 
-    def __getitem__(self, index: int):
+    def __getitem__(self, index: int) -> Any:
         """The sample `index` of the source as it is in this epoch, made by the calling thread. Raises IndexError."""
         core = self._core()
         number = _integer(index, "an index", -(2**63))
@@ -293,6 +338,11 @@ class Pipeline:
             return self._told_last[name]
         return getattr(self._core(), name)()
 
+    def _leave(self) -> None:
+        """The iterator of the epoch is gone, behind `break` for example."""
+        if self._pipeline is not None and isinstance(self.source, SequentialSource):
+            self.source._leave()
+
     def close(self) -> None:
         """Stops the threads. Batches stay as they are; the pipeline makes no more of them, but report(), profile() and
         state_dict() tell of those that it made."""
@@ -300,9 +350,10 @@ class Pipeline:
             self._pipeline.stop()
             names = ("state", "samples", "profile", "failures", "failure_count")
             self._told_last = {name: getattr(self._pipeline, name)() for name in names}
+            self._leave()
             self._pipeline = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import image
+from .._image.elsewhere import explain_arguments
 from .._image.stages import Stage, pair_of
 from ..errors import TypeError, ValueError
 from .checks import number, numbers, pair
@@ -162,6 +163,9 @@ class Function(PipelineStage):
     inputs: Sequence[str] | None = None
     outputs: Sequence[str] | None = None
     draws: bool = False
+
+
+explain_arguments(PipelineStage)
 
 
 def bindings_of(stage: Stage, name_of: Callable[[Random], tuple]) -> tuple[Stage, list]:

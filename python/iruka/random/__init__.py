@@ -13,6 +13,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._public_names import dir_of as _dir_of
 from ..errors import TypeError, ValueError
 from ._generator import (
     BitGenerator as BitGenerator,
@@ -208,3 +209,6 @@ def __getattr__(name):
     from .._cupy.alternatives import find
 
     return find("iruka.random", name)
+
+
+__dir__ = _dir_of(globals())

@@ -116,6 +116,17 @@ std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double wi
   return {extent(height, down, stage.height), extent(width, across, stage.width)};
 }
 
+std::pair<int64_t, int64_t> corner(const Crop& stage, int64_t height, int64_t width) {
+  if (stage.height > height || stage.width > width)
+    throw ValueError("crop: a part of " + size_text(stage.height, stage.width) + " is larger than the picture, " +
+                     size_text(height, width));
+  const int64_t y = stage.y.value_or((height - stage.height) / 2), x = stage.x.value_or((width - stage.width) / 2);
+  if (y < 0 || x < 0 || y > height - stage.height || x > width - stage.width)
+    throw ValueError("crop: a part of " + size_text(stage.height, stage.width) + " at " + size_text(y, x) +
+                     " leaves the picture, " + size_text(height, width));
+  return {y, x};
+}
+
 void check_picture_dtype(const std::string& function, Dtype dtype) {
   if (is_picture_dtype(dtype)) return;
   throw TypeError(function + ": pictures are uint8, uint16, float16 or float32, not " + name(dtype) +
@@ -170,14 +181,7 @@ class Planner {
   }
 
   void operator()(const Crop& stage) {
-    const PictureShape& now = pass_.to;
-    const int64_t y = stage.y.value_or((now.height - stage.height) / 2);
-    const int64_t x = stage.x.value_or((now.width - stage.width) / 2);
-    const bool is_inside = y >= 0 && x >= 0 && stage.height <= now.height && stage.width <= now.width &&
-                           y <= now.height - stage.height && x <= now.width - stage.width;
-    if (!is_inside)
-      throw ValueError("crop: the rectangle of " + size_text(stage.height, stage.width) + " at " + size_text(y, x) +
-                       " is not within a picture of " + size_text(now.height, now.width));
+    const auto [y, x] = corner(stage, pass_.to.height, pass_.to.width);
     select({.kind = Selection::Kind::crop, .first = y, .count = stage.height},
            {.kind = Selection::Kind::crop, .first = x, .count = stage.width});
     set_size(stage.height, stage.width);

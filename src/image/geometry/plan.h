@@ -53,6 +53,9 @@ std::vector<PassPlan> plan(const Chain& chain, const Dims& shape, Dtype dtype);
 /// The height and width that a resize makes of a picture of proportions height : width.
 std::pair<int64_t, int64_t> fitted(const Resize& stage, double height, double width);
 
+/// The first pixel, (y, x), of what a crop takes of a picture. Raises ValueError for a part that leaves the picture.
+std::pair<int64_t, int64_t> corner(const Crop& stage, int64_t height, int64_t width);
+
 /// Raises ValueError and TypeError for stages that no picture could pass.
 void check_stages(const std::vector<Stage>& stages);
 

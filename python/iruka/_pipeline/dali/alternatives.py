@@ -39,6 +39,7 @@ INSTEAD = {
         "fn.external_source"),
     "decoders.image_slice": "use decoders.image and index the picture, or decoders.image_crop",
     "image_decoder_slice": "use decoders.image and index the picture, or decoders.image_crop",
+    "host_decoder": "use decoders.image", "nv_jpeg_decoder": "use decoders.image with device='mixed'",
     "slice": "index the DataNode: x[top:bottom, left:right]; bounds may be DataNodes",
     "peek_image_shape": "use decoders.image(x).shape()",
     "experimental.peek_image_shape": "use decoders.image(x).shape()",

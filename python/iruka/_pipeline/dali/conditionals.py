@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 import numpy as _np
 
 from ...errors import TypeError
-from .nodes import DataNode, Guard, Operation, ScalarConstant, device_of, function_node, under
+from .nodes import DataNode, Guard, Operation, ScalarConstant, device_of, function_node, is_of_branch, under
 from .values import constant_node
 
 _BOOL = _np.dtype(bool)
+_RETURNED = "value that the function returns"
 _NUMBERS = (bool, int, float, _np.number, _np.bool_)
 
 
@@ -28,6 +29,15 @@ class Undefined:
 
 def is_undefined(value) -> bool:
     return isinstance(value, Undefined)
+
+
+class Unfinished:
+    """What a branch leaves that may return and else goes on behind its if: `value` is what the function returns for the
+    samples that `has_returned` names (False: for none), `variables` are those of the others."""
+
+    def __init__(self, names: Sequence[str], variables: Sequence, has_returned: DataNode | bool = False, value=None):
+        self.names, self.variables = names, variables
+        self.has_returned, self.value = has_returned, value
 
 
 def value_of(name: str, get: Callable):
@@ -49,7 +59,20 @@ def branch(test, if_true: Callable, if_false: Callable, names: Sequence[str], va
 
 def returned(test, if_true: Callable, if_false: Callable, values: Sequence):
     """What a function returns whose branches both return."""
-    return choice(test, lambda: if_true(*values), lambda: if_false(*values), "value that the function returns")
+    return choice(test, lambda: if_true(*values), lambda: if_false(*values), _RETURNED)
+
+
+def continued(test, if_true: Callable, if_false: Callable, values: Sequence, rest: Callable):
+    """What a function returns whose branches may return, or else go on with rest(*variables)."""
+    left = returned(test, if_true, if_false, values)
+    if not isinstance(left, Unfinished):
+        return left
+    if left.has_returned is False:
+        return rest(*left.variables)
+    assert isinstance(left.has_returned, DataNode)
+    with under(Guard(left.has_returned, False)):
+        made = rest(*left.variables)
+    return merged(left.has_returned, left.value, made, _RETURNED)
 
 
 def choice(test, if_true: Callable, if_false: Callable, what: str = "value"):
@@ -118,6 +141,8 @@ def merged(test: DataNode, left, right, what: str):
     them. Raises TypeError for unlike ones."""
     if left is right:
         return left
+    if isinstance(left, Unfinished) or isinstance(right, Unfinished):
+        return _merged_ends(test, left, right)
     if is_undefined(left) or is_undefined(right):
         return left if is_undefined(left) else right
     if isinstance(left, (tuple, list)) and type(left) is type(right) and len(left) == len(right):
@@ -135,6 +160,38 @@ def merged(test: DataNode, left, right, what: str):
     return _selected(test, nodes[0], nodes[1], what)
 
 
+def _merged_ends(test: DataNode, left, right) -> Unfinished:
+    """Of branches that may return: an Unfinished each, or what the function returns for all samples of the branch."""
+    ends = [each if isinstance(each, Unfinished) else Unfinished((), (), True, each) for each in (left, right)]
+    has_returned = merged(test, ends[0].has_returned, ends[1].has_returned, _RETURNED)
+    if ends[0].has_returned is False or ends[1].has_returned is False:
+        is_left = ends[1].has_returned is False
+        value = _alone(test, ends[not is_left].value, is_left)
+    else:
+        value = merged(test, ends[0].value, ends[1].value, _RETURNED)
+    if ends[0].has_returned is True or ends[1].has_returned is True:
+        is_left = ends[1].has_returned is True
+        going = ends[not is_left]
+        return Unfinished(going.names, _alone(test, going.variables, is_left), has_returned, value)
+    names = ends[0].names
+    pairs = zip(names, ends[0].variables, ends[1].variables, strict=True)
+    variables = tuple(merged(test, one, other, f"variable {name!r}") for name, one, other in pairs)
+    return Unfinished(names, variables, has_returned, value)
+
+
+def _alone(test: DataNode, value, is_left: bool):
+    """A value that one branch has and the other has not, behind the if: nobody takes it for the other's samples."""
+    if isinstance(value, (tuple, list)):
+        parts = [_alone(test, each, is_left) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: _alone(test, each, is_left) for key, each in value.items()}
+    if not isinstance(value, DataNode) or not is_of_branch(value, test):
+        return value
+    nothing = constant_node(False)
+    return _selection(test, *((value, nothing) if is_left else (nothing, value)), value)
+
+
 def _node_of(value) -> DataNode | None:
     if isinstance(value, DataNode):
         return value
@@ -148,19 +205,26 @@ def _selected(test: DataNode, left: DataNode, right: DataNode, what: str) -> Dat
         raise TypeError(
             f"if: the {what} is {left.dtype} in one branch and {right.dtype} in the other; cast one of them"
         )
+    layout = left.layout if left.layout == right.layout else ""
+    like = DataNode(
+        left.operation,
+        device=device_of([left, right]),
+        layout=layout,
+        dtype=left.dtype if right.dtype is not None else None,
+        picture=left.is_picture and right.is_picture and bool(layout),
+    )
+    like.is_flat = left.is_flat or right.is_flat
+    return _selection(test, left, right, like)
+
+
+def _selection(test: DataNode, left: DataNode, right: DataNode, like: DataNode) -> DataNode:
+    """left where the condition is true, else right: values that are as `like` says."""
 
     def emit(lowering, numbers):
         return [lowering.select(lowering.number(test), numbers[1], numbers[2])]
 
     operation = Operation("if", [test, left, right], emit, merges=True)
     operation.takes_flat = True
-    layout = left.layout if left.layout == right.layout else ""
-    made = DataNode(
-        operation,
-        device=device_of([left, right]),
-        layout=layout,
-        dtype=left.dtype if right.dtype is not None else None,
-        picture=left.is_picture and right.is_picture and bool(layout),
-    )
-    made.is_flat = left.is_flat or right.is_flat
+    made = DataNode(operation, device=like.device, layout=like.layout, dtype=like.dtype, picture=like.is_picture)
+    made.is_flat = like.is_flat
     return made

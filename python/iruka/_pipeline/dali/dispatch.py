@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable
 
-from ...errors import TypeError
+from ..._image.elsewhere import refuse_unknown
 
 _makers: list[Callable] = []
 
@@ -41,12 +40,7 @@ _ELSEWHERE = {
 def check_keywords(given: Iterable[str], construct: Callable) -> None:
     """Raises TypeError for an argument that a constructor does not have, and says what stands in its place."""
     known = list(inspect.signature(construct).parameters)[1:]
-    for name in given:
-        if name in known:
-            continue
-        near = difflib.get_close_matches(name, known, 1)
-        advice = _ELSEWHERE.get(name) or (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}")
-        raise TypeError(f"Pipeline: there is no argument {name!r}: {advice}")
+    refuse_unknown("Pipeline", given, known, _ELSEWHERE)
 
 
 def or_graph(construct):

@@ -46,6 +46,8 @@ class Feed(Root):
         if isinstance(given, (bytes, bytearray)):
             given = _np.frombuffer(given, dtype=_np.uint8)
         array = _host_array(given)
+        if array.dtype.kind not in "biufcV":
+            raise TypeError(f"external_source: {self.label!r}: a sample is an array of numbers or bytes, not {given!r}")
         if self.dtype is not None and array.dtype != self.dtype:
             raise TypeError(f"external_source: {self.label!r} has dtype {self.dtype}, but the data has {array.dtype}")
         if self.ndim is not None and array.ndim != self.ndim:
@@ -132,6 +134,12 @@ class Feeder:
     def new_epoch(self) -> None:
         """Counts of iterations and samples begin again."""
         self.iteration = self._samples = 0
+
+    def close(self) -> None:
+        """Ends a generator, whose `finally` runs now."""
+        iterator, self._iterator = self._iterator, None
+        if inspect.isgenerator(iterator) and not iterator.gi_running:
+            iterator.close()
 
     def resume(self, iteration: int, size: int) -> None:
         """Goes on behind so many batches. A source that is not told numbers goes on where it is."""

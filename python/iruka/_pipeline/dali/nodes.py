@@ -70,6 +70,12 @@ def check_branches(function: str, nodes: Sequence[DataNode], guards: Sequence[Gu
             )
 
 
+def is_of_branch(node: DataNode, condition: DataNode) -> bool:
+    """Whether a value was made in a branch, just left, of the if with this condition."""
+    inner = node.operation.guards[len(_guards()) :]
+    return bool(inner) and inner[0].condition is condition
+
+
 class Operation:
     """An operator with its inputs. `emit(lowering, inputs)` adds it to the core's graph and gives the numbers of its
     output values; `inputs` are the numbers of the input values. `merges`: it takes values of branches behind them."""

@@ -57,7 +57,6 @@ class BatchQueue:
         self._ready: collections.deque = collections.deque()
         self._changed = threading.Condition()
         self._is_closed = self._is_over = False
-        self.has_ended = False  #: the core knows that the epoch is over
         self._passed: collections.deque = collections.deque()
 
     def pass_over(self, counts: list[int]) -> None:
@@ -78,7 +77,7 @@ class BatchQueue:
 
     def begin_epoch(self) -> None:
         """Called while the core asks for nothing."""
-        self._is_over = self.has_ended = False
+        self._is_over = False
         self._passed.clear()
 
     def close(self) -> None:
@@ -96,7 +95,6 @@ class BatchQueue:
         with self._changed:
             while not (self._ready or self._is_closed or self._is_over):
                 self._changed.wait()
-            self.has_ended = not self._ready
             return self._ready.popleft() if self._ready else []
 
     @property
@@ -146,9 +144,8 @@ class GraphPipeline(Pipeline):
         self._is_closed = False
         self._fed = self._taken = self._scheduled = self._epoch = 0
         self._is_over = False
-        # Of each batch that was fed and not taken: its epoch and number in the core, and its samples.
+        # The samples of each batch that was fed and not taken.
         self._waiting: collections.deque = collections.deque()
-        self._place = (0, 0)  # epoch and number of the next one
         self._iteration = self._samples = self._last = 0  # batches of this epoch, samples of all, of the last batch
 
     # What a pipeline of a source and stages has, and a graph has not.
@@ -188,6 +185,10 @@ class GraphPipeline(Pipeline):
         self._is_closed = True
         super().close()
 
+    def _leave(self) -> None:
+        for feeder in self._feeders:
+            feeder.close()
+
     def __repr__(self):
         return f"<Pipeline in DALI's names, in batches of {self._batch_size}>"
 
@@ -208,6 +209,8 @@ class GraphPipeline(Pipeline):
         for node in nodes:
             if isinstance(node, (list, tuple)):
                 raise TypeError("Pipeline: an output is a DataNode, not a list; return the nodes one by one")
+            if isinstance(node, (str, bytes, dict, set)) or node is None:
+                raise TypeError(f"Pipeline: an output is a DataNode, a number or an array, not {node!r}")
             if isinstance(node, ScalarConstant):
                 node = constant_node(node.value, node.dtype)
             made.append(node if isinstance(node, DataNode) else constant_node(node))
@@ -303,9 +306,7 @@ class GraphPipeline(Pipeline):
             reader.seek(at.samples, self._batch_size)
         for feeder in self._feeders:
             feeder.resume(at.iteration, self._batch_size)
-        self._place = (at.core_epoch, at.core_batch)
         if at.core_batch:
-            self._place = self._place_behind((at.core_epoch, at.core_batch - 1), at.last)
             self._queue.pass_over([self._batch_size] * (at.core_batch - 1) + [at.last])
         self._core().restore(self._seed, at.core_epoch, at.core_batch)
 
@@ -348,6 +349,7 @@ class GraphPipeline(Pipeline):
             "prefetch": self._depth,
             "on_error": self._on_error,
             "serial": False,
+            "gives_empty": not self._reads_alone,  # so that more batches are fed
         }
 
     # Feeding.
@@ -403,14 +405,8 @@ class GraphPipeline(Pipeline):
         for root in self._roots:
             columns.append([(each,) for each in taken[root]] if isinstance(root, Feed) else root.next(count))
         self._queue.put(joined(columns) if columns else [()] * count)
-        self._waiting.append((*self._place, count))
-        self._place = self._place_behind(self._place, count)
+        self._waiting.append(count)
         self._fed += 1
-
-    def _place_behind(self, place: tuple[int, int], count: int) -> tuple[int, int]:
-        """Of the batch behind one of so many samples: the core ends an epoch behind one that is not full."""
-        epoch, number = place
-        return (epoch, number + 1) if count == self._batch_size else (epoch + 1, 0)
 
     def _feed_ahead(self, needed: int) -> None:
         """Feeds the batches that are needed and as many more as are prefetched, until the epoch is over. What is fed by
@@ -455,44 +451,46 @@ class GraphPipeline(Pipeline):
         """The oldest batch that was begun. Raises StopIteration where an epoch is over."""
         if self._scheduled == 0:
             raise StopIteration
-        if not self._reads_alone and self._fed == self._taken:
-            self._scheduled = 0
-            raise StopIteration
+        while True:
+            if not self._reads_alone and self._fed == self._taken:
+                self._scheduled = 0
+                raise StopIteration
+            outputs = self._next_of_core()
+            if outputs:
+                self._scheduled -= 1
+                return self._tensors(outputs)
+            self._feed_again()
+
+    def _next_of_core(self) -> list:
+        """The outputs of the next batch; none where all its samples were left out."""
         batch = None
         while batch is None:  # the end of an epoch of the core, behind a batch that is not full
             if self._queue.is_closed:
                 raise StopIteration
-            batch = self._next_of_core()
-            if batch is None and self._queue.has_ended:  # all samples that were left are damaged, and left out
-                self._note_taken(None)
-                self._scheduled = 0
-                raise StopIteration
-        self._scheduled -= 1
-        self._note_taken((batch[3], batch[4]))
-        return self._tensors(batch[0])
+            place = self._core().state()
+            try:
+                batch = self._made()
+            except BaseException:
+                if self._core().state() != place:  # else the batch is still there: it was interrupted
+                    self._scheduled -= 1
+                    self._note_taken()
+                raise
+        self._note_taken()
+        return batch[0]
 
-    def _note_taken(self, place: tuple[int, int] | None) -> None:
-        """The core has passed the batch at `place`, and those before it, whose samples were all left out; without one,
-        all that were fed."""
-        if self._reads_alone:
-            self._taken, self._last = self._taken + 1, self._batch_size
-        while self._waiting:
-            epoch, number, self._last = self._waiting.popleft()
-            self._taken += 1
-            self._iteration += 1
-            self._samples += self._last
-            if (epoch, number) == place:
-                return
+    def _note_taken(self) -> None:
+        """The core has passed a batch."""
+        self._taken += 1
+        self._last = self._batch_size if self._reads_alone else self._waiting.popleft()
+        self._iteration += 1
+        self._samples += self._last
 
-    def _next_of_core(self):
-        try:
-            return self._made()
-        except BaseException as error:
-            if isinstance(error, Exception):  # else it is interrupted: the batch is still there
-                self._scheduled -= 1
-                core = self._core().state()
-                self._note_taken((core["epoch"], core["batch"] - 1))
-            raise
+    def _feed_again(self) -> None:
+        """Feeds a batch in place of one that was left out. Raises RuntimeError where it was fed by hand."""
+        if self._is_fed_by_hand() and self._fed == self._taken and not self._has_data():
+            self._scheduled -= 1
+            raise RuntimeError("Pipeline: all samples of the batch that was fed were left out; report() says why")
+        self._feed_ahead(self._scheduled)
 
     def outputs(self, cuda_stream=None) -> tuple[TensorList, ...]:
         """As share_outputs()."""
@@ -522,8 +520,8 @@ class GraphPipeline(Pipeline):
             self._epoch += 1
             self._iteration = 0
             core = self._core().state()
-            self._place = (core["epoch"] + (core["batch"] > 0), 0)
-            self._core().restore(self._seed, *self._place)  # ends the core's threads, which may ask for more
+            # Ends the core's threads, which may ask for more.
+            self._core().restore(self._seed, core["epoch"] + (core["batch"] > 0), 0)
             self._queue.begin_epoch()
             for feeder in self._feeders:
                 feeder.new_epoch()

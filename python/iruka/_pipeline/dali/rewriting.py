@@ -4,7 +4,6 @@ functions of the variables that they change, and conditionals.py decides which o
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import sysconfig
@@ -66,7 +65,8 @@ def _callee(function):
 
 
 _RUNTIME_FUNCTIONS = types.SimpleNamespace(
-    branch=conditionals.branch, returned=conditionals.returned, choice=conditionals.choice, both=conditionals.both,
+    branch=conditionals.branch, returned=conditionals.returned, continued=conditionals.continued,
+    unfinished=conditionals.Unfinished, choice=conditionals.choice, both=conditionals.both,
     either=conditionals.either, negated=conditionals.negated, value_of=conditionals.value_of,
     is_undefined=conditionals.is_undefined, callee=_callee,
 )  # fmt: skip
@@ -138,6 +138,15 @@ def _assigned(statements: Sequence[ast.AST]) -> set[str]:
     return names
 
 
+def _mentioned(statements: Sequence[ast.AST]) -> set[str]:
+    """The names in statements, also in functions that they define."""
+    return {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
+
+
+def _is_runtime(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == _RUNTIME
+
+
 def _has(statements: Sequence[ast.AST], *kinds: type) -> bool:
     return any(isinstance(node, kinds) for node in _own_nodes(statements))
 
@@ -196,7 +205,7 @@ class _Rewriter(ast.NodeTransformer):
                 made.append(self._with_blocks(statement))
             elif not _has([statement], ast.Return):
                 made += self._branch(statement)
-            elif is_whole:
+            elif is_whole and self._can_move(statements[k + 1 :]):
                 return made + self._returning(statement, statements[k + 1 :])
             else:
                 made.append(self._with_blocks(statement))
@@ -224,6 +233,10 @@ class _Rewriter(ast.NodeTransformer):
             return True
         return _leaves_loop(branches) or not self._shared[-1].isdisjoint(_assigned(branches))
 
+    def _can_move(self, rest: list) -> bool:
+        """Whether statements can become a part of another function."""
+        return not _has(rest, ast.Delete, ast.Global, ast.Nonlocal) and self._shared[-1].isdisjoint(_assigned(rest))
+
     def _functions(self, node: ast.If, body: list, orelse: list, names: list[str]) -> list:
         """Two functions of the variables."""
         made = []
@@ -242,6 +255,11 @@ class _Rewriter(ast.NodeTransformer):
                 each.col_offset = each.end_col_offset = node.col_offset
         return tree.body
 
+    def _undefined_again(self, node: ast.If, names: list[str]) -> list:
+        """Variables without a value are no variables."""
+        return [each for name in names
+                for each in self._parsed(node, f"if {_RUNTIME}.is_undefined({name}): del {name}")]  # fmt: skip
+
     def _call(self, name: str, *arguments: str) -> str:
         functions = (f"{_RUNTIME}_{kind}_{self._count}" for kind in ("if", "else"))
         return f"{_RUNTIME}.{name}(None, {', '.join((*functions, *arguments))})"
@@ -257,17 +275,19 @@ class _Rewriter(ast.NodeTransformer):
         targets = "".join(f"{name}, " for name in names)
         (statement,) = self._parsed(node, f"{targets} = {call}" if names else call)
         statement.value.args[0] = self.visit(node.test)
-        left = [f"if {_RUNTIME}.is_undefined({name}): del {name}" for name in names]
         result = f"return {self._values(names)}"
         functions = self._functions(node, node.body, node.orelse, names)
         for function in functions:
             function.body = self._block(function.body, False) + self._parsed(node, result)
-        return [*functions, statement, *(each for text in left for each in self._parsed(node, text))]
+        return [*functions, statement, *self._undefined_again(node, names)]
 
     def _returning(self, node: ast.If, rest: list) -> list:
+        body_returns, else_returns = _always_returns(node.body), _always_returns(node.orelse)
+        if not body_returns and not else_returns:
+            return self._continued(node, rest)
         self._count += 1
-        body = node.body if _always_returns(node.body) else node.body + copy.deepcopy(rest)
-        orelse = node.orelse if _always_returns(node.orelse) else node.orelse + rest
+        body = node.body if body_returns else node.body + rest
+        orelse = node.orelse if else_returns else node.orelse + rest
         names = sorted(_assigned([*body, *orelse]))
         (statement,) = self._parsed(node, "return " + self._call("returned", self._values(names)))
         statement.value.args[0] = self.visit(node.test)
@@ -275,6 +295,22 @@ class _Rewriter(ast.NodeTransformer):
         for function in functions:
             function.body = self._block(function.body, True)
         return [*functions, statement]
+
+    def _continued(self, node: ast.If, rest: list) -> list:
+        """Of an if with two branches that may go on with the rest, which becomes a function of its variables."""
+        self._count += 1
+        names = _assigned([*node.body, *node.orelse])
+        passed = sorted((names | _assigned(rest)) & _mentioned(rest))
+        last = f"{_RUNTIME}_rest_{self._count}"
+        (statement,) = self._parsed(node, "return " + self._call("continued", self._values(sorted(names)), last))
+        statement.value.args[0] = self.visit(node.test)
+        end = f"return {_RUNTIME}.unfinished({passed!r}, {self._values(passed)})"
+        functions = self._functions(node, node.body, node.orelse, sorted(names))
+        for function in functions:
+            function.body = self._block(function.body + self._parsed(node, end), True)
+        (continuation,) = self._parsed(node, f"def {last}({', '.join(passed)}): pass")
+        continuation.body = self._undefined_again(node, passed) + (self._block(rest, True) or continuation.body)
+        return [*functions, continuation, statement]
 
     # Expressions.
 
@@ -306,6 +342,8 @@ class _Rewriter(ast.NodeTransformer):
         return self._expression(node, "negated", node.operand) if isinstance(node.op, ast.Not) else node
 
     def visit_Call(self, node):
+        if _is_runtime(node.func):
+            return node
         node = self.generic_visit(node)
         if not (isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "vars", "eval", "exec")):
             node.func = self._expression(node.func, "callee", node.func)

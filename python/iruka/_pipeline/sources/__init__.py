@@ -31,12 +31,12 @@ def _source_at(path: str) -> Source | SequentialSource:
         return remote(path)
     if path.endswith(".npy"):
         return npy(path)
-    if path.endswith(".txt"):
+    if path.endswith((".txt", ".csv")):
         return file_list(path)
     if os.path.isfile(path):
         message = (
-            f"Pipeline: '{path}' is one file, neither a list (.txt), an array (.npy) nor a shard (.tar): give a list "
-            "of files, or file_list(path) where it lists some"
+            f"Pipeline: '{path}' is one file, neither a list (.txt, .csv), an array (.npy) nor a shard (.tar): give a "
+            "list of files, or file_list(path) where it lists some"
         )
         raise _file_error(message, errno.ENOTDIR, path)
     if os.path.exists(path):
@@ -44,17 +44,19 @@ def _source_at(path: str) -> Source | SequentialSource:
     if found := sorted(glob.glob(path, recursive=True)):
         return files(found)
     raise FileNotFoundError(
-        f"Pipeline: there is no folder, list (.txt), array (.npy) or shard (.tar) '{path}', and no file of this pattern"
+        f"Pipeline: there is no folder, list (.txt, .csv), array (.npy) or shard (.tar) '{path}', and no file of this "
+        "pattern"
     )
 
 
 def make_source(data) -> Source | SequentialSource:
     """The source that a pipeline takes its samples from, if it is given something else.
 
-    A path is a folder of classes (folder), a list (.txt), an array (.npy), shards (.tar), or a pattern of files (with
-    *, ? or [); a list of paths is files;
-    an array, a tuple or a dict of arrays is arrays; and whatever has `__len__` and `__getitem__`, or can be iterated or
-    called, is a dataset. Raises TypeError for others, and FileNotFoundError for a path without anything there.
+    A path is a folder of classes (folder), a list (.txt, .csv), an array (.npy), shards (.tar), or a pattern of files
+    (with *, ? or [); a list of paths is files; an array, a tuple or a dict of arrays is arrays; and whatever has
+    `__len__` and `__getitem__`, or can be iterated or called, is a dataset.
+
+    Raises TypeError for others, and FileNotFoundError for a path without anything there.
     """
     if isinstance(data, (Source, SequentialSource)):
         checked_fields(data.fields, type(data).__name__, takes_one=False)

@@ -86,6 +86,10 @@ class SequentialSource(abc.ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: samples of {', '.join(self.fields)}>"
 
+    def _leave(self) -> None:
+        """Lets go of the epoch, of which nothing is wanted any more. Another thread may be in next()."""
+        return
+
     def _core_next(self, count: int) -> list[tuple | Exception]:
         return [made_of(sample, self._core_sample) for sample in self.next(count)]
 
@@ -123,6 +127,9 @@ class _MappedSequence(SequentialSource):
 
     def next(self, count: int) -> list[tuple | Exception]:
         return [made_of(sample, self._made) for sample in self._source.next(count)]
+
+    def _leave(self) -> None:
+        self._source._leave()
 
     def _made(self, sample: tuple) -> tuple:
         return values_of_row(self._function(*sample), self.fields, lambda: "map")

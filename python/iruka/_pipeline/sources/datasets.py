@@ -88,6 +88,7 @@ class Stream(SequentialSource):
     def _forget(self):
         self._turn = threading.Lock()
         self._iterator: Iterator | None = None
+        self._is_left = False  # no thread goes on with the iterator
         self._ahead: list = []  # the first row, which was looked at for the fields
         self._epoch = self._given = 0
         self._pending: collections.deque[tuple | Exception] = collections.deque()
@@ -114,19 +115,40 @@ class Stream(SequentialSource):
     def begin(self, epoch: int) -> None:
         with self._turn:
             if not self._ahead or (epoch != 0 and not _is_one_shot(self._rows)):
-                self._ahead.clear()
+                self._close()
                 self._iterator = self._open(epoch)
+            self._is_left = False
             self._epoch = epoch
             self._given = 0
             self._pending.clear()
 
     def next(self, count: int) -> list[tuple | Exception]:
-        if self._iterator is None:
+        if self._iterator is None and not self._is_left:
             self.begin(0)
         with self._turn:
-            while len(self._pending) < count and self._read(self._iterator):
+            while len(self._pending) < count and not self._is_left and self._read(self._iterator):
                 pass
-            return [self._pending.popleft() for _ in range(min(count, len(self._pending)))]
+            made = [self._pending.popleft() for _ in range(min(count, len(self._pending)))]
+        if not self._is_left:
+            return made
+        self._leave()  # again: it was not to be closed while it ran
+        return []
+
+    def _leave(self) -> None:
+        self._is_left = True
+        if self._turn.acquire(blocking=False):
+            try:
+                self._close()
+            finally:
+                self._turn.release()
+
+    def _close(self) -> None:
+        """Ends a generator, whose `finally` runs now."""
+        iterator, self._iterator = self._iterator, None
+        self._ahead.clear()
+        self._pending.clear()
+        if inspect.isgenerator(iterator):
+            iterator.close()
 
     def _read(self, rows: Iterator | None) -> bool:
         """Takes the next item, if there is one. Where that raises, the samples before it wait for the next call."""

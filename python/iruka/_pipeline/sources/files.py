@@ -136,10 +136,13 @@ def folder(path: str | os.PathLike, extensions: Iterable[str] | None = None, *, 
     return Files(map(os.fsdecode, paths), numbers, [os.fsdecode(name) for name in classes], "folder")
 
 
+_NAME_AND_LABEL = re.compile(r"(.+?)(?:\s*,\s*|\s+)([+-]?[0-9]+)")
+
+
 def file_list(path: str | os.PathLike, root: str | os.PathLike | None = None, *, labels: bool = True) -> Files:
     """The files that a text file lists, one `name label` a line: samples of `picture` and `label`.
 
-    The label is an integer behind the last space, so that names may hold spaces. Empty lines are skipped.
+    The label is an integer behind the last space, tab or comma, so that names may hold these. Empty lines are skipped.
 
     root: the folder that names are relative to; the list's own by default. labels: False where lines are names alone.
     Raises FileNotFoundError and other OSErrors for a list that cannot be read, and ValueError for a line of another
@@ -158,11 +161,12 @@ def file_list(path: str | os.PathLike, root: str | os.PathLike | None = None, *,
         return Files([os.path.join(base, line) for _, line in lines], function="file_list")
     names, numbers = [], []
     for number, line in lines:
-        parts = line.rsplit(maxsplit=1)
-        if len(parts) != 2 or not re.fullmatch(r"[+-]?[0-9]+", parts[1]):
+        found = _NAME_AND_LABEL.fullmatch(line)
+        if found is None:
             raise ValueError(f"file_list: line {number} of '{listing}' is no name and integer: {line!r}")
-        names.append(os.path.join(base, parts[0]))
-        numbers.append(int(parts[1]))
+        name, label = found.groups()
+        names.append(os.path.join(base, name))
+        numbers.append(int(label))
         if not -(2**63) <= numbers[-1] < 2**63:
-            raise ValueError(f"file_list: line {number} of '{listing}' has a label beyond 64 bits, {parts[1]}")
+            raise ValueError(f"file_list: line {number} of '{listing}' has a label beyond 64 bits, {label}")
     return Files(names, numbers, function="file_list")
