@@ -169,7 +169,6 @@ def test_raw_outputs(rng):
     assert_same(z, np.stack([x, -x], 1))
 
 
-@pytest.mark.cpu_only  # a GPU has a copy of its own
 @pytest.mark.parametrize("options", [(), ("--lanes=1",), ("--lanes=8",)])
 def test_raw_inputs_that_an_output_overlaps_are_read_again(options):
     k = Kernel(
@@ -195,6 +194,7 @@ def test_raw_inputs_that_an_output_overlaps_are_read_again(options):
             np.testing.assert_array_equal(iruka.asnumpy(b), np.stack([even, odd], -1).ravel())
 
 
+@pytest.mark.cpu_only  # a GPU has a copy of its own
 def test_raw_inputs_that_cannot_be_written(tmp_path):
     """Of memory that the system protects: reading works in every spelling, writing is refused before it is tried."""
     np.arange(6.0).tofile(tmp_path / "numbers")
