@@ -51,6 +51,7 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
   }
   spmd::Request request;
   request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
+  request.is_optimised = options.optimization_level >= 2;
   request.is_unit = units.lanes > 0;
   request.exchanges = units.has_exchange;
   if (request.is_unit) request.lanes = units.lanes;
@@ -166,7 +167,7 @@ bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnost
       fail(diagnostics, "a global variable of a kernel cannot have a constructor or destructor that runs");
     } else if (variable.isThreadLocal()) {
       fail(diagnostics, "a kernel cannot have the thread-local variable '" + name + "'");
-    } else if (variable.isDeclaration() && !symbol_address(variable.getName())) {
+    } else if (variable.isDeclaration() && !variable.use_empty() && !symbol_address(variable.getName())) {
       fail(diagnostics, "a kernel cannot use the variable '" + name + "', which it does not define");
     }
   }

@@ -28,6 +28,8 @@ using llvm::Value;
 /// A loop that is written twice is short, so that the code does not grow much.
 constexpr size_t kMostInstructions = 100;
 constexpr size_t kMostLoads = 12;
+/// Bytes and rounds: their product does not wrap.
+constexpr uint64_t kMostStep = uint64_t{1} << 20, kMostRounds = uint64_t{1} << 40;
 
 using ArrayBytes = llvm::DenseMap<const Value*, Value*>;  ///< by the array's pointer
 
@@ -106,9 +108,9 @@ class LoopWithConditionalLoads {
     conditional.first = conditional.last = place;
     if (evolution_.isLoopInvariant(place, &loop_)) return true;
     const auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(place);
-    if (!walk || walk->getLoop() != &loop_ || !walk->isAffine() ||
-        !llvm::isa<llvm::SCEVConstant>(walk->getStepRecurrence(evolution_)))
-      return false;
+    if (!walk || walk->getLoop() != &loop_ || !walk->isAffine()) return false;
+    const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(evolution_));
+    if (!step || step->getAPInt().abs().ugt(kMostStep)) return false;
     conditional.first = walk->getStart();
     conditional.last = walk->evaluateAtIteration(evolution_.getNoopOrZeroExtend(rounds_, walk->getType()), evolution_);
     return true;
@@ -133,7 +135,10 @@ class LoopWithConditionalLoads {
     }
     // What a comparison before it promised does not hold in every round.
     instruction.dropPoisonGeneratingAnnotations();
-    instruction.dropUBImplyingAttrsAndMetadata();
+    instruction.dropUBImplyingAttrsAndUnknownMetadata(
+        {llvm::LLVMContext::MD_access_group, llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias,
+         llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_invariant_load});
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) load->setAlignment(llvm::Align(1));
     instruction.moveBefore(to.getTerminator()->getIterator());
   }
 
@@ -147,7 +152,7 @@ class LoopWithConditionalLoads {
     Value* const rounds = written(rounds_);
     const unsigned bits = rounds->getType()->getIntegerBitWidth();
     Value* result = bits <= 32 ? build.getTrue()
-                               : build.CreateICmpULT(rounds, llvm::ConstantInt::get(rounds->getType(), 1ull << 40));
+                               : build.CreateICmpULT(rounds, llvm::ConstantInt::get(rounds->getType(), kMostRounds));
     for (const ConditionalLoad& conditional : loads_) {
       const llvm::DataLayout& layout = place.getDataLayout();
       const uint64_t size = layout.getTypeStoreSize(conditional.load->getType()).getFixedValue();
@@ -183,8 +188,6 @@ class LoopWithConditionalLoads {
     }
     llvm::formDedicatedExitBlocks(&loop_, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/true);
     llvm::formDedicatedExitBlocks(other, &dominators_, &loops_, nullptr, /*PreserveLCSSA=*/true);
-    other->setLoopAlreadyUnrolled();
-    llvm::addStringMetadataToLoop(other, "llvm.loop.isvectorized", 1);
   }
 
   Loop& loop_;

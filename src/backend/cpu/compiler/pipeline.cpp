@@ -139,8 +139,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(ConditionalLoadsPass());
+  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel level) {
+    if (level.getSpeedupLevel() >= 2) passes.addPass(ConditionalLoadsPass());
     passes.addPass(HoistPass());
     passes.addPass(CancelPass());
     passes.addPass(LocalMemoryPass());

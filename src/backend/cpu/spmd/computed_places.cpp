@@ -27,6 +27,9 @@ using llvm::Value;
 
 /// As many elements as vector registers hold of an array together with the numbers at work.
 constexpr int64_t kMostElements = 16;
+/// In a loop that stays one, where each access takes its selects in every round. Bytes take a conversion of the mask
+/// for each select as well.
+constexpr int64_t kMostElementsInLoops = 8, kLeastBytesInLoops = 4;
 /// The most selects for all accesses to one array.
 constexpr size_t kMostSelects = 500;
 
@@ -97,8 +100,9 @@ class PossiblePlaces {
 /// One local array of a lane loop.
 class SmallArray {
  public:
-  SmallArray(llvm::AllocaInst& local, const PrivateLayout& place, const LaneAnalysis& analysis)
+  SmallArray(llvm::AllocaInst& local, const PrivateLayout& place, const LaneLoop& loop, const LaneAnalysis& analysis)
       : local_(local),
+        loop_(loop),
         analysis_(analysis),
         layout_(local.getDataLayout()),
         granule_(place.granule),
@@ -113,6 +117,7 @@ class SmallArray {
       selects += PossiblePlaces(count_, layout_).of(access.index, access.offset).size();
       ++(access.is_varying ? varying : uniform);
     }
+    if (is_in_loop_ && (count_ > kMostElementsInLoops || granule_ < kLeastBytesInLoops)) return false;
     // One vector is read or written at an index that all lanes share.
     return varying > 0 && varying >= uniform && selects <= kMostSelects;
   }
@@ -162,6 +167,7 @@ class SmallArray {
         index = llvm::cast<Instruction>(index)->getOperand(0);
       access.index = index;
       access.is_varying = !analysis_.is_uniform(access.index);
+      is_in_loop_ |= loop_.loops->getLoopFor(instruction.getParent()) != loop_.loop;
     }
     accesses_.push_back(access);
     return true;
@@ -214,10 +220,12 @@ class SmallArray {
   }
 
   llvm::AllocaInst& local_;
+  const LaneLoop& loop_;
   const LaneAnalysis& analysis_;
   const llvm::DataLayout& layout_;
   int64_t granule_, count_;
   llvm::Type* type_ = nullptr;
+  bool is_in_loop_ = false;  ///< whether a round of a loop chooses an element
   std::vector<Access> accesses_;
   std::map<const Value*, Value*> loaded_;  ///< for one access, by index
 };
@@ -255,7 +263,7 @@ bool select_computed_places(llvm::Function& function, llvm::FunctionAnalysisMana
     const LaneAnalysis analysis(lane, memory, {}, /*lanes=*/8, /*small_arrays=*/true);
     std::vector<SmallArray> arrays;
     for (const auto& [local, place] : memory.locals()) {
-      SmallArray array(const_cast<llvm::AllocaInst&>(*local), place, analysis);
+      SmallArray array(const_cast<llvm::AllocaInst&>(*local), place, lane, analysis);
       if (array.should_change()) arrays.push_back(std::move(array));
     }
     for (SmallArray& array : arrays) array.change();

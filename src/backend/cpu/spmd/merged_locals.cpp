@@ -7,6 +7,7 @@
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
@@ -245,11 +246,13 @@ llvm::EquivalenceClasses<llvm::AllocaInst*> chosen_locals(llvm::Function& functi
 
 /// The marker of the lane loop to whose elements all locals belong, or null.
 llvm::CallInst* marker_of(llvm::ArrayRef<llvm::AllocaInst*> locals, llvm::ArrayRef<llvm::CallInst*> markers,
-                          const llvm::DominatorTree& dominators) {
+                          const llvm::DominatorTree& dominators, const llvm::LoopInfo& loops) {
   for (llvm::CallInst* marker : markers) {
+    const llvm::Loop* const loop = loops.getLoopFor(marker->getParent());
     const bool dominates = llvm::all_of(locals, [&](const llvm::AllocaInst* local) {
       return llvm::all_of(local->users(), [&](const llvm::User* user) {
-        return dominators.dominates(marker, llvm::cast<Instruction>(user));
+        const auto* use = llvm::cast<Instruction>(user);
+        return loop && loop->contains(use) && dominators.dominates(marker, use);
       });
     });
     if (dominates) return marker;
@@ -259,7 +262,7 @@ llvm::CallInst* marker_of(llvm::ArrayRef<llvm::AllocaInst*> locals, llvm::ArrayR
 
 }  // namespace
 
-bool merge_locals(llvm::Function& function, const llvm::DominatorTree& dominators) {
+bool merge_locals(llvm::Function& function, const llvm::DominatorTree& dominators, const llvm::LoopInfo& loops) {
   const auto classes = chosen_locals(function);
   if (classes.empty()) return false;
   std::vector<llvm::CallInst*> markers;
@@ -272,7 +275,7 @@ bool merge_locals(llvm::Function& function, const llvm::DominatorTree& dominator
   for (const auto* member : classes) {
     if (!member->isLeader()) continue;
     std::vector<llvm::AllocaInst*> locals(classes.member_begin(*member), classes.member_end());
-    llvm::CallInst* const marker = marker_of(locals, markers, dominators);
+    llvm::CallInst* const marker = marker_of(locals, markers, dominators, loops);
     if (!marker) continue;
     LocalGroup group(std::move(locals), *marker);
     if (group.can_merge()) groups.push_back(std::move(group));

@@ -202,7 +202,8 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
-  if (merge_locals(function, analyses.getResult<llvm::DominatorTreeAnalysis>(function)))
+  if (merge_locals(function, analyses.getResult<llvm::DominatorTreeAnalysis>(function),
+                   analyses.getResult<llvm::LoopAnalysis>(function)))
     analyses.invalidate(function, llvm::PreservedAnalyses::none());
   select_computed_places(function, analyses);
   store_poison_at_lifetime_start(function);

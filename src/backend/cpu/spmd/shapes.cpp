@@ -238,7 +238,9 @@ Shape LaneAnalysis::transfer_zero_extension(const Instruction& instruction) cons
   unsigned lowest = 0, ones = 0;
   if (!mask->getValue().isShiftedMask(lowest, ones) || ones < 32) return Shape::varying();
   const llvm::KnownBits known = llvm::computeKnownBits(instruction.getOperand(0), instruction.getDataLayout());
-  return known.countMinTrailingZeros() >= lowest ? Shape::linear(from.stride, true) : Shape::varying();
+  // Only the bits of the mask count, so that LLVM may have made a negative step a large one.
+  return known.countMinTrailingZeros() >= lowest ? Shape::linear(wrapped(from.stride, lowest + ones), true)
+                                                 : Shape::varying();
 }
 
 Shape LaneAnalysis::transfer_address(const Instruction& instruction) const {

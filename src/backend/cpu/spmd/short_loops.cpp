@@ -22,6 +22,7 @@ namespace {
 
 // Straight code of this size compiles in some 20 ms. What is left of a larger loop takes little of its time.
 constexpr size_t kMostInstructions = 1200;
+constexpr size_t kMostBeforeSimplifying = 4000;
 constexpr unsigned kMostRounds = 16;
 // Rounds that walk through a local array make registers of it.
 constexpr unsigned kMostRoundsOverLocals = 32;
@@ -30,23 +31,35 @@ constexpr size_t kMostInstructionsBehindTests = 400;
 constexpr unsigned kMostRoundsBehindTests = 10;
 constexpr int kDeepestNest = 8;
 
+/// Whether an instruction reads or writes a local array that is so small that it may become registers.
 bool accesses_local(const llvm::Instruction& instruction) {
+  constexpr uint64_t kMostBytes = 256;
   const llvm::Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
   if (!pointer) return false;
   llvm::SmallVector<const llvm::Value*, 4> objects;
   llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
-  return llvm::all_of(objects, [](const llvm::Value* object) { return llvm::isa<llvm::AllocaInst>(object); });
+  return llvm::all_of(objects, [&](const llvm::Value* object) {
+    const auto* local = llvm::dyn_cast<llvm::AllocaInst>(object);
+    const auto bytes = local ? local->getAllocationSize(instruction.getDataLayout()) : std::nullopt;
+    return bytes && bytes->getFixedValue() <= kMostBytes;
+  });
 }
 
-/// What is left of a round: addresses become constants, and local arrays registers.
-size_t instructions_of(const llvm::Loop& loop) {
-  size_t count = 0;
+struct LoopSize {
+  size_t all = 0;   ///< instructions, without phis and jumps
+  size_t left = 0;  ///< of a round of straight code: addresses become constants, and small local arrays registers
+};
+
+LoopSize size_of(const llvm::Loop& loop) {
+  LoopSize size;
   for (const llvm::BasicBlock* block : loop.blocks()) {
-    for (const llvm::Instruction& instruction : *block)
-      count += !llvm::isa<llvm::PHINode, llvm::GetElementPtrInst>(instruction) && !instruction.isTerminator() &&
-               !accesses_local(instruction);
+    for (const llvm::Instruction& instruction : *block) {
+      if (llvm::isa<llvm::PHINode>(instruction) || instruction.isTerminator()) continue;
+      ++size.all;
+      size.left += !llvm::isa<llvm::GetElementPtrInst>(instruction) && !accesses_local(instruction);
+    }
   }
-  return count;
+  return size;
 }
 
 bool has_local_array(const llvm::Loop& loop) {
@@ -59,13 +72,15 @@ unsigned rounds_of(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.isSafeToClone()) return 0;
   if (llvm::hasUnrollTransformation(&loop) & llvm::TM_Disable) return 0;
   const unsigned rounds = evolution.getSmallConstantTripCount(&loop);
-  const size_t size = instructions_of(loop);
+  const LoopSize size = size_of(loop);
   if (rounds != 0) {
     const unsigned limit = rounds > kMostRounds && has_local_array(loop) ? kMostRoundsOverLocals : kMostRounds;
-    return rounds <= limit && rounds * size <= kMostInstructions ? rounds : 0;
+    const bool is_small = rounds * size.left <= kMostInstructions && rounds * size.all <= kMostBeforeSimplifying;
+    return rounds <= limit && is_small ? rounds : 0;
   }
   const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
-  return most <= kMostRoundsBehindTests && most * size <= kMostInstructionsBehindTests ? most : 0;
+  const bool is_small = most * size.left <= kMostInstructionsBehindTests && most * size.all <= kMostInstructions;
+  return most <= kMostRoundsBehindTests && is_small ? most : 0;
 }
 
 bool unroll_innermost(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {

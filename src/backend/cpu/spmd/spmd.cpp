@@ -281,7 +281,9 @@ Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::Ta
   for (const char* name : {kMarkerName, kArrayBytesName, kOutputArrayName, kSeparateArrayName}) {
     if (llvm::Function* marker = module.getFunction(name)) describe_marker(*marker);
   }
-  if (!find_markers(module).empty()) outcome = Vectoriser(module, machine, library, request, report).run();
+  const bool changes_code = request.lanes != 1 || request.is_optimised;
+  if (changes_code && !find_markers(module).empty())
+    outcome = Vectoriser(module, machine, library, request, report).run();
   erase_markers(module);
   if (outcome.lanes > 1) erase_array_bytes(module);
   return outcome;

@@ -14,7 +14,8 @@ class TargetLibraryInfoImpl;
 namespace iruka::cpu_backend::spmd {
 
 struct Request {
-  int lanes = 0;  ///< 0: chosen by cost; 1: none, only the markers are removed; else this number
+  int lanes = 0;             ///< 0: chosen by cost; 1: none; else this number
+  bool is_optimised = true;  ///< otherwise, without lanes, only the markers are removed
   /// The loop has at most `lanes` rounds, which must run side by side, because they wait for each other.
   bool is_unit = false;
   bool exchanges = false;  ///< the unit has no other form
