@@ -753,3 +753,24 @@ class TestBlocks:
         given = on_device(x)
         iruka.RawKernel(code, "scan")((1,), (32,), (given,))
         np.testing.assert_array_equal(iruka.asnumpy(given), np.cumsum(x))
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O1",), ("-O0", "--lanes=8")])
+@pytest.mark.cpu_only  # options of the CPU's compiler
+def test_without_optimisation(options):
+    code = """extern "C" __global__ void k(const int* p, float* o) {
+        const int t = blockIdx.x * blockDim.x + threadIdx.x;
+        float table[4] = {1, 2, 3, 4};
+        for (int k = 0; k < p[t]; ++k) table[k & 3] += k;
+        o[t] = table[p[t] & 3];
+    }"""
+    p = np.arange(64, dtype="int32") % 9
+    expected = []
+    for count in p:
+        table = [1, 2, 3, 4]
+        for k in range(count):
+            table[k & 3] += k
+        expected.append(table[count & 3])
+    o = iruka.zeros(64, "float32")
+    iruka.RawKernel(code, "k", options=options)((2,), (32,), (iruka.array(p), o))
+    assert o.tolist() == expected
