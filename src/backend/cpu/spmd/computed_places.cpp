@@ -247,16 +247,10 @@ bool has_computed_places(llvm::Function& function) {
 
 bool select_computed_places(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (!has_computed_places(function)) return false;
-  std::vector<llvm::CallInst*> markers;
-  for (Instruction& instruction : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kMarkerName)
-      markers.push_back(call);
-  }
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   bool is_changed = false;
-  for (llvm::CallInst* marker : markers) {
+  for (llvm::CallInst* marker : find_markers(function)) {
     LaneLoop lane;
     if (find_lane_loop(*marker, loops, dominators, lane)) continue;
     const PrivateMemory memory(lane);

@@ -276,6 +276,16 @@ Refusal check_locks(const LaneLoop& lane) {
 
 }  // namespace
 
+std::vector<llvm::CallInst*> find_markers(llvm::Function& function) {
+  std::vector<llvm::CallInst*> markers;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kMarkerName)
+      markers.push_back(call);
+  }
+  return markers;
+}
+
 MarkedLoops find_marked_loops(const llvm::Function& function, const llvm::LoopInfo& loops) {
   MarkedLoops marked;
   for (const Instruction& instruction : llvm::instructions(function)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backend/cpu/spmd/region.h"
 #include "backend/cpu/spmd/shapes.h"
@@ -11,6 +12,9 @@ namespace iruka::cpu_backend::spmd {
 
 /// The call by which the emitter's text marks a loop whose rounds are elements; its argument is a sum of LaneLoopFlag.
 inline constexpr const char* kMarkerName = "iruka_lane_loop";
+
+/// The calls in a function that mark its loops over elements.
+std::vector<llvm::CallInst*> find_markers(llvm::Function& function);
 
 struct MarkedLoops {
   llvm::SmallPtrSet<const llvm::Loop*, 4> over_elements;  ///< those that hold a marker

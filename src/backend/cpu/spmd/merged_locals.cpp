@@ -265,12 +265,7 @@ llvm::CallInst* marker_of(llvm::ArrayRef<llvm::AllocaInst*> locals, llvm::ArrayR
 bool merge_locals(llvm::Function& function, const llvm::DominatorTree& dominators, const llvm::LoopInfo& loops) {
   const auto classes = chosen_locals(function);
   if (classes.empty()) return false;
-  std::vector<llvm::CallInst*> markers;
-  for (Instruction& instruction : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kMarkerName)
-      markers.push_back(call);
-  }
+  const std::vector<llvm::CallInst*> markers = find_markers(function);
   std::vector<LocalGroup> groups;
   for (const auto* member : classes) {
     if (!member->isLeader()) continue;

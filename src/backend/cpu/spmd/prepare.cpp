@@ -64,11 +64,8 @@ bool has_padding(llvm::Type* type, const llvm::DataLayout& layout) {
 /// written, such as the padding of structures, would seem to carry the value of the last thread.
 void begin_lifetimes_of_threads(llvm::Function& function, llvm::DominatorTree& dominators) {
   llvm::CallInst* marker = nullptr;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (!call || !call->getCalledFunction() || call->getCalledFunction()->getName() != kMarkerName) continue;
+  for (llvm::CallInst* call : find_markers(function))
     if (llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue() & kThreadsFlag) marker = call;
-  }
   if (!marker) return;
   llvm::IRBuilder<> build(marker->getNextNode());
   for (llvm::Instruction& instruction : function.getEntryBlock()) {

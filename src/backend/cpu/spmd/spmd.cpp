@@ -49,7 +49,7 @@ size_t body_size(const LaneLoop& loop) {
   return size;
 }
 
-std::vector<llvm::CallInst*> find_markers(llvm::Module& module, const char* name = kMarkerName) {
+std::vector<llvm::CallInst*> calls_of(llvm::Module& module, const char* name) {
   std::vector<llvm::CallInst*> markers;
   llvm::Function* marker = module.getFunction(name);
   if (!marker) return markers;
@@ -61,7 +61,7 @@ std::vector<llvm::CallInst*> find_markers(llvm::Module& module, const char* name
 
 void erase_markers(llvm::Module& module) {
   for (const char* name : kMarkers) {
-    for (llvm::CallInst* marker : find_markers(module, name)) marker->eraseFromParent();
+    for (llvm::CallInst* marker : calls_of(module, name)) marker->eraseFromParent();
     llvm::Function* marker = module.getFunction(name);
     if (marker && marker->use_empty()) marker->eraseFromParent();
   }
@@ -106,7 +106,7 @@ class Vectoriser {
     inline_everything(module_, modules_);
     std::vector<llvm::Function*> functions;
     for (llvm::Function& function : module_) {
-      if (has_marker(function)) functions.push_back(&function);
+      if (!find_markers(function).empty()) functions.push_back(&function);
     }
     for (llvm::Function* function : functions) run(*function);
     outcome_.rival_lanes = outcome_.lanes == 1 ? refused_lanes_ : is_uncertain_ ? 1 : 0;
@@ -114,11 +114,6 @@ class Vectoriser {
   }
 
  private:
-  bool has_marker(const llvm::Function& function) const {
-    return llvm::any_of(find_markers(module_),
-                        [&](const llvm::CallInst* call) { return call->getFunction() == &function; });
-  }
-
   void run(llvm::Function& function) {
     simplify(function, functions_);
     if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
@@ -131,8 +126,7 @@ class Vectoriser {
     is_uncertain_ |= request_.lanes == 0 && has_other_loops(function);
     widens_all_ = request_.lanes == 0 && gains_in_one_of_several(function);
     bool is_widened = false;
-    for (llvm::CallInst* marker : find_markers(module_)) {
-      if (marker->getFunction() != &function) continue;
+    for (llvm::CallInst* marker : find_markers(function)) {
       Refusal refusal = run(*marker);
       functions_.invalidate(function, llvm::PreservedAnalyses::none());
       if (refusal)
@@ -170,8 +164,7 @@ class Vectoriser {
   bool stays_with_loop_vectoriser(llvm::Function& function) {
     auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
     auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
-    for (llvm::CallInst* marker : find_markers(module_)) {
-      if (marker->getFunction() != &function) continue;
+    for (llvm::CallInst* marker : find_markers(function)) {
       LaneLoop lane;
       if (find_lane_loop(*marker, loops, dominators, lane) || lane.body_region.nodes.size() > 1) return false;
       const PrivateMemory memory(lane);
@@ -189,8 +182,8 @@ class Vectoriser {
     auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
     int bodies = 0;
     bool gains = false;
-    for (llvm::CallInst* marker : find_markers(module_)) {
-      if (marker->getFunction() != &function || (flags_of(*marker) & kRemainder)) continue;
+    for (llvm::CallInst* marker : find_markers(function)) {
+      if (flags_of(*marker) & kRemainder) continue;
       ++bodies;
       LaneLoop lane;
       if (find_lane_loop(*marker, loops, dominators, lane)) continue;
@@ -282,7 +275,7 @@ Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::Ta
     if (llvm::Function* marker = module.getFunction(name)) describe_marker(*marker);
   }
   const bool changes_code = request.lanes != 1 || request.is_optimised;
-  if (changes_code && !find_markers(module).empty())
+  if (changes_code && !calls_of(module, kMarkerName).empty())
     outcome = Vectoriser(module, machine, library, request, report).run();
   erase_markers(module);
   if (outcome.lanes > 1) erase_array_bytes(module);
