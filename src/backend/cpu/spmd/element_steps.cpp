@@ -92,16 +92,25 @@ llvm::Value* with_constant_first(llvm::Value* pointer, const llvm::DataLayout& l
   return build.Insert(copy, address->getName());
 }
 
-/// The same address in steps of `size` bytes; null where the step is another.
-llvm::Value* in_elements(llvm::Value* pointer, llvm::Type* type, uint64_t size) {
+/// The same address, a sum whose parts are in steps of `size` bytes where they can be; null where that changes nothing.
+llvm::Value* in_elements(llvm::Value* pointer, llvm::Type* type, uint64_t size, int depth = 0) {
+  constexpr int kDeepest = 4;
   auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
-  if (!address || address->getNumIndices() != 1 || !address->getSourceElementType()->isIntegerTy(8)) return nullptr;
-  llvm::Value* const bytes = address->idx_begin()->get();
-  const ExactDivision division(size);
-  if (size < 2 || llvm::isa<llvm::Constant>(bytes) || !bytes->getType()->isIntegerTy(64) || !division.divides(bytes))
-    return nullptr;
+  if (!address || size < 2 || depth == kDeepest) return nullptr;
+  llvm::Value* const base = in_elements(address->getPointerOperand(), type, size, depth + 1);
   llvm::IRBuilder<> build(address);
-  return build.CreateGEP(type, address->getPointerOperand(), division.quotient(build, bytes), address->getName());
+  if (address->getNumIndices() == 1 && address->getSourceElementType()->isIntegerTy(8)) {
+    llvm::Value* const bytes = address->idx_begin()->get();
+    const ExactDivision division(size);
+    if (!llvm::isa<llvm::Constant>(bytes) && bytes->getType()->isIntegerTy(64) && division.divides(bytes))
+      return build.CreateGEP(type, base ? base : address->getPointerOperand(), division.quotient(build, bytes),
+                             address->getName());
+  }
+  if (!base) return nullptr;
+  llvm::Instruction* const copy = address->clone();
+  copy->setOperand(0, base);
+  copy->dropPoisonGeneratingFlags();
+  return build.Insert(copy, address->getName());
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ Channels GroupAccess::read_row(const InterleavedGroup& group, const Access& acce
   const auto channels = static_cast<unsigned>(group.channels);
   const auto factor = static_cast<unsigned>(test.step);
   const uint64_t back = static_cast<uint64_t>(-group.members.front().channel * access.size);
-  Value* first = build_.CreateGEP(build_.getInt8Ty(), rows_.first_address(access, test), build_.getInt64(back));
+  Value* first = build_.CreateGEP(build_.getInt8Ty(), rows_.first_address(access.pointer, test), build_.getInt64(back));
   if (factor > 1 && channels <= factor) return read_strided(build_, access, first, factor, channels);
   Channels result(channels, llvm::PoisonValue::get(build_.widened(access.type)));
   for (const auto& member : group.members) {

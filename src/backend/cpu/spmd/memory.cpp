@@ -45,7 +45,7 @@ Value* MemoryWriter::read_row_or_gather(const Access& access) {
   BasicBlock* behind = build_.new_block("behind");
   build_.CreateCondBr(test.is_row, row, apart);
   build_.SetInsertPoint(row);
-  Value* first = rows_.first_address(access, test);
+  Value* first = rows_.first_address(access.pointer, test);
   Value* neighbours = test.step == 1 ? unit_stride_.read(access, first, build_.mask())
                                      : read_strided(build_, access, first, static_cast<unsigned>(test.step), 1)[0];
   BasicBlock* from_row = build_.GetInsertBlock();

@@ -146,20 +146,25 @@ Value* RowTester::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVector
   return result;
 }
 
-/// The one index of an address that varies, where its elements are those that are read; else null.
+/// The one index of an address that varies, where its elements are those that are read; else null. The others may stand
+/// before and behind it.
 Value* RowTester::only_varying_index(const Access& access) const {
-  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(access.pointer);
-  if (!address || !access.has_vector_form || !access.shape.is_varying() || !body_.loop.contains(address))
+  if (!access.has_vector_form || !access.shape.is_varying() || body_.memory.may_be_private(access.pointer))
     return nullptr;
-  if (body_.memory.may_be_private(address) || !body_.analysis.is_uniform(address->getPointerOperand())) return nullptr;
   Value* varying = nullptr;
-  for (auto step = llvm::gep_type_begin(*address), end = llvm::gep_type_end(*address); step != end; ++step) {
-    Value* index = step.getOperand();
-    if (body_.analysis.is_uniform(index)) continue;
-    const auto size = static_cast<int64_t>(step.getSequentialElementStride(build_.layout()).getFixedValue());
-    if (varying || size != access.size || !body_.analysis.is_varying(index) || !index->getType()->isIntegerTy(64))
-      return nullptr;
-    varying = index;
+  Value* pointer = access.pointer;
+  while (!body_.analysis.is_uniform(pointer)) {
+    auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+    if (!address || !body_.loop.contains(address)) return nullptr;
+    for (auto step = llvm::gep_type_begin(*address), end = llvm::gep_type_end(*address); step != end; ++step) {
+      Value* index = step.getOperand();
+      if (body_.analysis.is_uniform(index)) continue;
+      const auto size = static_cast<int64_t>(step.getSequentialElementStride(build_.layout()).getFixedValue());
+      if (varying || size != access.size || !body_.analysis.is_varying(index) || !index->getType()->isIntegerTy(64))
+        return nullptr;
+      varying = index;
+    }
+    pointer = address->getPointerOperand();
   }
   return varying;
 }
@@ -213,13 +218,14 @@ RowTest RowTester::test(const Access& access) {
   return test;
 }
 
-Value* RowTester::first_address(const Access& access, const RowTest& row) {
-  auto* address = llvm::cast<llvm::GetElementPtrInst>(access.pointer);
+Value* RowTester::first_address(Value* pointer, const RowTest& row) {
+  if (body_.analysis.is_uniform(pointer)) return values_.scalar(pointer);
+  auto* address = llvm::cast<llvm::GetElementPtrInst>(pointer);
   llvm::SmallVector<Value*, 4> indices;
   for (Value* step : address->indices()) {
     indices.push_back(step == row.index ? row.first : llvm::isa<llvm::Constant>(step) ? step : values_.scalar(step));
   }
-  return build_.CreateGEP(address->getSourceElementType(), values_.scalar(address->getPointerOperand()), indices);
+  return build_.CreateGEP(address->getSourceElementType(), first_address(address->getPointerOperand(), row), indices);
 }
 
 }  // namespace iruka::cpu_backend::spmd

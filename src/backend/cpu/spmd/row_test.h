@@ -19,7 +19,7 @@ class RowTester {
 
   RowTest test(const Access& access);
   /// The address of the first lane's element of a row.
-  llvm::Value* first_address(const Access& access, const RowTest& row);
+  llvm::Value* first_address(llvm::Value* pointer, const RowTest& row);
 
  private:
   llvm::Value* clamped_in_lane(llvm::Value* value, unsigned lane, llvm::SmallVectorImpl<llvm::Value*>* conditions);
