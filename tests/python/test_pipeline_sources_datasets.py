@@ -461,11 +461,12 @@ def test_the_end_of_a_generator_whose_pipeline_is_closed(make):
 
 
 def test_a_generator_that_waits_does_not_hold_the_loop():
-    goes_on, ended = threading.Event(), threading.Event()
+    waits, goes_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def rows():
         try:
             yield from range(2)
+            waits.set()
             goes_on.wait()
             yield 2
         finally:
@@ -474,6 +475,7 @@ def test_a_generator_that_waits_does_not_hold_the_loop():
     pipe = Pipeline(rows, (), 2)
     for batch in pipe:
         assert batch.value.tolist() == [0, 1]
+        assert waits.wait(PATIENCE * 5)  # for the next row, which a thread has asked for
         break
     assert not ended.is_set()
     goes_on.set()
