@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -30,18 +29,6 @@ constexpr size_t kMostInstructions = 100;
 constexpr size_t kMostLoads = 12;
 /// Bytes and rounds: their product does not wrap.
 constexpr uint64_t kMostStep = uint64_t{1} << 20, kMostRounds = uint64_t{1} << 40;
-
-using ArrayBytes = llvm::DenseMap<const Value*, Value*>;  ///< by the array's pointer
-
-ArrayBytes find_array_bytes(llvm::Function& function) {
-  ArrayBytes bytes;
-  for (Instruction& instruction : llvm::instructions(function)) {
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kArrayBytesName)
-      bytes.try_emplace(call->getArgOperand(0), call->getArgOperand(1));
-  }
-  return bytes;
-}
 
 /// A load that only some rounds execute.
 struct ConditionalLoad {
@@ -75,9 +62,9 @@ class LoopWithConditionalLoads {
     return !loads_.empty() && loads_.size() <= kMostLoads;
   }
 
-  void change(llvm::ScalarEvolution& evolution) {
+  void change() {
     BasicBlock* const before = loop_.getLoopPreheader();
-    Value* const is_inside = write_test(*before->getTerminator(), evolution);
+    Value* const is_inside = write_test(*before->getTerminator());
     write_twice(*before, is_inside);
     for (const ConditionalLoad& conditional : loads_) hoist(*conditional.load, *conditional.always);
   }
@@ -102,8 +89,8 @@ class LoopWithConditionalLoads {
     const auto* base = llvm::dyn_cast<llvm::SCEVUnknown>(evolution_.getPointerBase(address));
     if (!base) return false;
     const auto array = bytes_.find(base->getValue());
-    const llvm::SCEV* const place = evolution_.getMinusSCEV(address, base);
     if (array == bytes_.end()) return false;
+    const llvm::SCEV* const place = evolution_.getMinusSCEV(address, base);
     conditional.array_bytes = array->second;
     conditional.first = conditional.last = place;
     if (evolution_.isLoopInvariant(place, &loop_)) return true;
@@ -143,8 +130,8 @@ class LoopWithConditionalLoads {
   }
 
   /// Whether all addresses lie inside their arrays, and no number of rounds is so large that a sum may wrap.
-  Value* write_test(Instruction& place, llvm::ScalarEvolution& evolution) {
-    llvm::SCEVExpander expander(evolution, "conditional");
+  Value* write_test(Instruction& place) {
+    llvm::SCEVExpander expander(evolution_, "conditional");
     llvm::IRBuilder<> build(&place);
     const auto written = [&](const llvm::SCEV* number) {
       return build.CreateFreeze(expander.expandCodeFor(number, number->getType(), place.getIterator()));
@@ -201,6 +188,16 @@ class LoopWithConditionalLoads {
 
 }  // namespace
 
+ArrayBytes find_array_bytes(llvm::Function& function) {
+  ArrayBytes bytes;
+  for (Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kArrayBytesName)
+      bytes.try_emplace(call->getArgOperand(0), call->getArgOperand(1));
+  }
+  return bytes;
+}
+
 llvm::PreservedAnalyses ConditionalLoadsPass::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   const ArrayBytes bytes = find_array_bytes(function);
   if (bytes.empty()) return llvm::PreservedAnalyses::all();
@@ -211,7 +208,7 @@ llvm::PreservedAnalyses ConditionalLoadsPass::run(llvm::Function& function, llvm
   for (Loop* loop : loops.getLoopsInPreorder()) {
     LoopWithConditionalLoads candidate(*loop, bytes, loops, dominators, evolution);
     if (!candidate.find()) continue;
-    candidate.change(evolution);
+    candidate.change();
     evolution.forgetAllLoops();
     is_changed = true;
   }

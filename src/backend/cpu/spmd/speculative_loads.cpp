@@ -13,7 +13,6 @@
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -25,12 +24,8 @@ class Speculation {
       : layout_(function.getDataLayout()),
         loops_(analyses.getResult<llvm::LoopAnalysis>(function)),
         updater_(analyses.getResult<llvm::DominatorTreeAnalysis>(function),
-                 llvm::DomTreeUpdater::UpdateStrategy::Eager) {
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == kArrayBytesName)
-        sizes_.try_emplace(call->getArgOperand(0), call->getArgOperand(1));
-    }
+                 llvm::DomTreeUpdater::UpdateStrategy::Eager),
+        sizes_(find_array_bytes(function)) {
     if (!sizes_.empty()) find(function, analyses.getResult<llvm::MemorySSAAnalysis>(function).getMSSA());
   }
 
@@ -110,7 +105,7 @@ class Speculation {
   const llvm::DataLayout& layout_;
   llvm::LoopInfo& loops_;
   llvm::DomTreeUpdater updater_;
-  llvm::DenseMap<const llvm::Value*, llvm::Value*> sizes_;  ///< in bytes, of arrays by their pointers
+  const ArrayBytes sizes_;
   std::vector<std::pair<llvm::LoadInst*, llvm::Loop*>> found_;
   std::map<std::tuple<llvm::Loop*, llvm::Value*, llvm::Type*>, llvm::Value*> made_;
 };
